@@ -16,8 +16,16 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import kill_apply, recover
-from tests.scenarios.versions import CRASH, KEEP, history_rows, mode, one_line, report
+from tests.scenarios.killing import LEASE, kill_apply, recover
+from tests.scenarios.versions import (
+    CRASH,
+    KEEP,
+    history_rows,
+    keep_a_bad_version,
+    mode,
+    one_line,
+    report,
+)
 
 FAILING = ("--smoke-test", "false")
 DOUBTED = ("--smoke-test", "sh -c 'exit 75'")
@@ -145,3 +153,15 @@ def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None
     result = scene.apply(web(2, behaviour=CRASH))
     assert_ended(result, 6, "failed", "CrashLoop")
     assert "so a failure has nowhere to return to" in result.stderr
+
+
+@pytest.mark.contract("B1420")
+def test_a_refusal_beside_two_versions_says_that_both_run(scene: Scene) -> None:
+    """Pods of v1, which a failure returns to, and one of the v9 that was kept; nothing written."""
+    keep_a_bad_version(scene)
+    with scene.applying(web(3)) as running:
+        running.wait_for_line("baseline")
+        scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": "somebody else"}})
+        result = running.wait()
+    assert_ended(result, 3, "refused", "Locked", running="mixed")
+    assert "runs pods of more than one version" in one_line(report(scene, result))

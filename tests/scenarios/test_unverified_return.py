@@ -15,7 +15,8 @@ from tests.bed.expectations import (
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.killing import LEASE
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import LEASE, kill_apply, recover
 from tests.scenarios.versions import (
     CRASH,
     KEEP,
@@ -91,6 +92,24 @@ def test_a_change_that_failed_a_check_is_held_against_no_version(scene: Scene, c
     assert before[2] == ("verified", "", True)
     assert_rolled_back(scene.apply(settings("three"), web(3, behaviour=CRASH)), "CrashLoop")
     assert judgements(scene, "web")[4] == ("verified", "", True)
+
+
+@pytest.mark.contract("B1425")
+@pytest.mark.sandbox_only("what a lock remembers, and what is said of it")
+def test_a_change_that_a_dead_gate_took_back_is_held_against_no_version(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Of two workloads, beside which configuration alone changed."""
+    both = web(), web(name="api")
+    assert_verified(scene.apply(settings("one"), *both))
+    before = judgements(scene, "web")
+    line = r"restored .*settings restored"
+    kill_apply(scene, program, settings("two"), *both, line=line, flags=FAILING)
+    result = recover(scene)
+    assert_ended(result, 4, "rolled-back", "CheckFailed")
+    said = "the change of configuration of deployment/web, deployment/api failed; 2 of 2"
+    assert said in one_line(report(scene, result))
+    assert judgements(scene, "web") == before
 
 
 @pytest.mark.contract("B1372", "B1370")

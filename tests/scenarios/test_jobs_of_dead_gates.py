@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 
 import pytest
@@ -120,15 +121,34 @@ def test_the_next_apply_waits_for_the_job_of_a_dead_gate(scene: Scene, behaviour
 def test_an_apply_is_refused_while_the_job_of_a_dead_gate_does_not_end(
     scene: Scene, program: PlayedGate
 ) -> None:
-    """Its own budget bounds the wait; the earlier attempt is finished by then."""
+    """Its own budget bounds the wait; tried again, it waits again, and then all is finished."""
     die_beside(scene, "complete=60")
     path = scene.manifest(settings("two"), job("second"), web(2))
-    result = program("apply", "-f", path, "--timeout", "5s")
-    assert_refused(result, "Locked", f"error: {LEFT}")
-    assert "nothing was written, except to finish an earlier attempt" in result.stderr
-    assert "rollout-gate verify job/first" in result.stderr
-    assert "kubectl delete job/first" in result.stderr
+    for _ in range(2):
+        result = program("apply", "-f", path, "--timeout", "5s")
+        assert_refused(result, "Locked", f"error: {LEFT}")
+        assert "nothing was written" in result.stderr
+        assert "rollout-gate verify job/first" in result.stderr
+        assert "kubectl delete --cascade=foreground job/first" in result.stderr
+        assert [one["metadata"]["name"] for one in scene.objects.list_all("jobs")] == ["first"]
+    result = program("apply", "-f", path)
+    assert result.exit_code == 0, str(result)
+    assert f"{LEFT}: nothing else is written before it has" in result.stderr
+
+
+@pytest.mark.contract("B1395")
+def test_an_apply_that_is_cut_off_as_it_waits_leaves_the_wait_to_the_next(scene: Scene) -> None:
+    """It began nothing of its own, and what it was to finish first is open still."""
+    die_beside(scene, "complete=25")
+    again = settings("two"), job("second"), web(2)
+    with scene.applying(*again) as running:
+        running.wait_for_line(LEFT)
+        running.send(signal.SIGTERM)
+        assert running.wait().exit_code == 128 + signal.SIGTERM
     assert [one["metadata"]["name"] for one in scene.objects.list_all("jobs")] == ["first"]
+    result = scene.apply(*again)
+    assert result.exit_code == 0, str(result)
+    assert f"{LEFT}: nothing else is written before it has" in result.stderr
 
 
 @pytest.mark.contract("B1395")

@@ -13,8 +13,10 @@ from tests.bed.expectations import (
     assert_verified,
 )
 from tests.bed.invariants import CANARY
+from tests.bed.jobs import PHASE, job
 from tests.bed.scene import Scene, secret, web
 from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import stateful_set
 from tests.long import longer
 from tests.unit.ci import runner
 
@@ -54,6 +56,22 @@ def test_a_recording_is_judged_as_the_run_was(
     assert replayed["would_roll_back_to"] == 1
     causes = [each["reason"] for each in run.document["deployments"][0]["causes"]]
     assert [each["reason"] for each in replayed["causes"]] == causes
+
+
+@pytest.mark.contract("B276", "B1460")
+@pytest.mark.parametrize("flags", [(), ("--on-failure", "keep")])
+def test_a_recording_has_no_workload_that_was_never_written(
+    scene: Scene, flags: tuple[str, ...]
+) -> None:
+    """A Job waits for the rest, of which one crashes: its way back is no apply of the way out."""
+    scene.serve(stateful_set(), web())
+    smoke = job("smoke", annotations={PHASE: "after"})
+    bodies = (job(), stateful_set(image="shop/db:2", behaviour="crash=0.1"), web(2), smoke)
+    run = scene.apply(*bodies, flags=[*flags, *RECORD])
+    assert run.exit_code == (6 if flags else 4), str(run)
+    replayed = scene.gate("replay", "run.jsonl", "--output", "json").document
+    assert (replayed["verdict"], replayed["reason"]) == ("failed", "CrashLoop")
+    assert replayed["new_revision"] is True
 
 
 @on_any_cluster

@@ -13,6 +13,7 @@ from typing import Final
 from gate.app.command_context import CommandContext
 from gate.app.execution.recovery import cut_off
 from gate.app.execution.run import Ready, run
+from gate.app.locks.keeper import Keeper
 from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.session import connect_learning_secrets
 from gate.app.runtime.watches import Watching
@@ -20,14 +21,18 @@ from gate.config import policy
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Known
+from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
+from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
 from gate.core.rollout.policy import Policy
 from gate.errors import RefusedError
 from gate.kube.reads import Reader
 from gate.report.document.versions import latest_snapshot
 from gate.sources.source import Sources
+from gate.wire.decode import DecodeError
 
 _OF: Final = "of the earlier attempt has not ended"
 
@@ -40,6 +45,42 @@ def name_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> None:
         context.console.warn(f"{ref} {_OF}: this run does not wait for it; {_follow(context, ref)}")
 
 
+def await_early_runs(context: CommandContext) -> Attempt | None:
+    """Await what a dead gate wrote first and had not seen the end of, before that is finished.
+
+    Nothing that waits for it was written, and its record stays open meanwhile: should this run be
+    refused or die, the next apply waits as well. Returns and raises as `await_left_runs`.
+    """
+    keeper = context.keeper
+    if keeper is None:
+        return None
+    for lock in keeper.open_records:
+        for ref in _list_early(keeper, lock):
+            ended = _follow_to_end(context, ref)
+            if ended is None:
+                continue
+            if (cut := cut_off((ended,))) is not None:
+                return cut
+            if any(_find_left((ended,))):
+                raise _refuse(context, ref)
+    return None
+
+
+def _list_early(keeper: Keeper, lock: Lock) -> list[Ref]:
+    """Return what ran once, and first, by the record of an attempt that was on its way out.
+
+    Of a record that cannot be read nothing: whoever finishes it says so.
+    """
+    try:
+        record = keeper.record(lock)
+    except DecodeError:
+        return []
+    early = (one.ref for one in record.followed if one.phase is Phase.BEFORE)
+    named = [ref for ref in early if ref.namespace in keeper.namespaces_of(lock)]
+    is_on_way_out = record.leg is Leg.FORWARD
+    return [ref for ref in named if is_on_way_out and not has_way_back(ref)]
+
+
 def await_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> Attempt | None:
     """Await what was left running, one after the other, each as long as `verify` would.
 
@@ -47,42 +88,46 @@ def await_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> Attempt
     if something still runs when its budget is over.
     """
     for ref in tuple(_find_left(ends)):
-        context.console.note("recover", f"{ref} {_OF}: nothing else is written before it has")
         ended = _follow_to_end(context, ref)
         if ended is None:
             continue
         if (cut := cut_off((ended,))) is not None:
             return cut
         if any(_find_left((ended,))):
-            raise _refuse(context, ref)
+            refusal = _refuse(context, ref)
+            refusal.after_recovery = True
+            raise refusal
     return None
 
 
 def _follow_to_end(context: CommandContext, ref: Ref) -> Attempt | None:
-    """Follow one in a session of its own, whose answers reach no other attempt; None if gone."""
+    """Follow one in a session of its own, whose answers reach no other attempt; None if it ended.
+
+    One that is gone has ended.
+    """
     world, settings = context.world, context.settings
     with ExitStack() as stack:
         session = stack.enter_context(connect_learning_secrets(world, settings, Sources({})))
         with context.ends_at_signal():
             waiting = replace(context, session=session, lock_lane=None, tape=None)
             ready = _plan_wait(waiting, ref)
+        if ready is not None:
+            context.console.note("recover", f"{ref} {_OF}: nothing else is written before it has")
         return None if ready is None else run(ready)
 
 
 def _refuse(context: CommandContext, ref: Ref) -> RefusedError:
-    words = ("kubectl", "delete", str(ref))
+    words = ("kubectl", "delete", "--cascade=foreground", str(ref))
     stop = context.session.connection.cluster.command(*words, namespace=ref.namespace)
-    refusal = RefusedError(
+    return RefusedError(
         f"{ref} {_OF}, and a second run beside it could do harm",
         reason=Reason.LOCKED,
         hint=f"{_follow(context, ref)}; if it hangs: {stop}; then apply again",
     )
-    refusal.after_recovery = True
-    return refusal
 
 
 def _plan_wait(context: CommandContext, ref: Ref) -> Ready | None:
-    """Return the plan that writes nothing and follows a workload, None if it is gone."""
+    """Return the plan that writes nothing and follows a workload, None if it ended or is gone."""
     session = context.session
     found = Reader(session.client, session.resources, session.clock).live(ref)
     if not isinstance(found, Known):
@@ -90,6 +135,9 @@ def _plan_wait(context: CommandContext, ref: Ref) -> Ready | None:
     watching = Watching(session, {ref: selector_of(found.value)})
     watching.start()
     watching.settle(context.settings.connect_timeout)
+    snapshot = watching.snapshot(ref)
+    if snapshot.live is None or snapshot.kind.has_ended(snapshot.live):
+        return None
     budgets = replace(policy(context.settings).budgets, bake_seconds=0.0, evidence_seconds=0.0)
     targets = (watching.target(ref),)
     return Ready(

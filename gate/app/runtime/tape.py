@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.tick_grid import Tick
 from gate.core.kinds.registry import is_workload
+from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Write
 from gate.kube.kinds.registry import WATCHED_PLURALS, WORKLOAD_PLURALS
 from gate.kube.scope import does_select
@@ -45,7 +47,9 @@ class _Workload:
 class Tape:
     """Taps a run for a recorder: lists, watch lines, the answers to the applies, measurements.
 
-    Called from the threads that receive them; lists from before the apply become the header.
+    Called from the threads that receive them; lists from before the first apply become the header.
+    The recording begins with the last apply of the way out: of `deployments` workloads, or of fewer
+    where a failure or the run's end comes before a workload that waits for the others.
     """
 
     def __init__(
@@ -58,14 +62,17 @@ class Tape:
         self._policy = policy
         self._before: list[bytes] = []
         self._applied: list[bytes] = []
+        self._applied_at = 0.0
+        self._has_begun = False
+        self._beginning = threading.Lock()
         self._workloads: tuple[_Workload, ...] = ()
         self._missing = False
         self._removed: set[str] = set()
 
     @property
-    def complete(self) -> bool:
-        """Whether every workload of the recording was applied."""
-        return len(self._applied) >= self._expected
+    def is_empty(self) -> bool:
+        """Whether no workload was applied."""
+        return not self._applied
 
     def on_answer(
         self, method: str, path: str, query: Sequence[tuple[str, str]], body: bytes
@@ -89,7 +96,7 @@ class Tape:
 
     def writing(self, effect: Write) -> None:
         """Take a write that is about to be sent; after the applies it belongs to the way back."""
-        if self.complete and is_workload(effect.ref):
+        if self._has_begun and is_workload(effect.ref):
             self._recorder.record_return(self._clock.now())
 
     def _note_removals(self, attempt: Attempt) -> None:
@@ -100,6 +107,8 @@ class Tape:
 
     def on_step(self, attempt: Attempt) -> None:
         """Take a step of the attempt: note when facts start or stop being missing."""
+        if attempt.course.leg is Leg.BACK or attempt.result.failures or attempt.ended:
+            self._begin()
         self._note_removals(attempt)
         missing = any(
             rollout.blindness.is_unseen for rollout in attempt.workloads.rollouts.values()
@@ -117,7 +126,7 @@ class Tape:
         self._recorder.record_ending(self._clock.now(), partial(_end, attempt, run))
 
     def _on_list(self, path: str, query: Mapping[str, str], body: bytes) -> None:
-        if not self.complete:
+        if not self._applied:
             self._before.append(body)
             return
         about = self._find_listed(query)
@@ -126,7 +135,7 @@ class Tape:
     def _find_listed(self, query: Mapping[str, str]) -> tuple[str, ...] | None:
         """Return the workloads that a list is about, as KIND/NAME; None if it selects nothing."""
         labels, name = query.get("labelSelector", ""), query.get("fieldSelector", "")
-        if not self._workloads and (labels or name):
+        if len(self._workloads) < len(self._applied) and (labels or name):
             self._workloads = tuple(_Workload.of(json.loads(body)) for body in self._applied)
         if labels:
             of_pods = ((one.called, one.labels) for one in self._workloads)
@@ -136,13 +145,21 @@ class Tape:
         return tuple(named) if name and not prefix else None
 
     def _applied_one(self, body: bytes) -> None:
-        if self.complete:
+        if self._has_begun:
             return
         self._applied.append(body)
+        self._applied_at = self._clock.now()
         if len(self._applied) == self._expected:
-            self._recorder.header(
-                self._clock.now(), self._applied, before=self._before, policy=self._policy
-            )
+            self._begin()
+
+    def _begin(self) -> None:
+        with self._beginning:
+            if self._has_begun or self.is_empty:
+                return
+            self._has_begun = True
+        self._recorder.header(
+            self._applied_at, self._applied, before=self._before, policy=self._policy
+        )
 
 
 def _end(attempt: Attempt, run: Run) -> Mapping[str, Any]:
@@ -193,8 +210,8 @@ def open_tape(start: CommandStart, deployments: int) -> Tape | None:
         recorder.finish()
         if not clock.wait(FLUSH_SECONDS, ended):
             warn(f"{path}: the recording is cut off: the file takes nothing")
-        elif not tape.complete:
-            warn(f"{path}: the recording is empty, since not every workload was applied")
+        elif tape.is_empty:
+            warn(f"{path}: the recording is empty, since no workload was applied")
 
     start.stack.callback(finish)
     return tape

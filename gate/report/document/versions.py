@@ -254,9 +254,9 @@ def _has_ended(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:
-    """Return what runs after a refused write: what was read before, unless it has changed since.
+    """Return whose pods run after a refused write, unless others have changed the template since.
 
-    Others may change it between that read and the refused write.
+    Others may change it between the first read and the refused write.
     """
     before, snapshot = attempt.plan.target(ref).snapshot.live, latest_snapshot(attempt, ref)
     if before is None or baseline_version(attempt, ref) is None:
@@ -266,7 +266,7 @@ def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:
     read = attempt.ledger.live.get(ref)
     seen = (snapshot.live if snapshot else None, read.workload if read else None)
     is_same = all(one is None or one.template.body == before.template.body for one in seen)
-    return "baseline" if is_same else "other"
+    return _find_running_as_seen(attempt, ref) if is_same else "other"
 
 
 def _find_running_if_superseded(attempt: Attempt, ref: Ref) -> Running:

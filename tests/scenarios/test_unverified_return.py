@@ -179,6 +179,7 @@ def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None
     assert "so a failure has nowhere to return to" in result.stderr
 
 
+@pytest.mark.sandbox_only("the lock has to be taken before the first write")
 @pytest.mark.contract("B1420")
 def test_a_refusal_beside_two_versions_says_that_both_run(scene: Scene) -> None:
     """Pods of v1, which a failure returns to, and one of the v9 that was kept; nothing written."""

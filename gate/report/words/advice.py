@@ -361,7 +361,7 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     gone = worst["running"] in ("baseline", "none")
     name, place = registry.argument_of(worst), place_of(result, worst)
     if decides_by_counts(result) or lacks_old_version(result):
-        yield from advise_on_counts(result, name, place)
+        yield from advise_on_counts(result, worst, name, place)
     else:
         text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
         yield ask_again(result, text, name, place)

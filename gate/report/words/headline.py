@@ -11,6 +11,7 @@ from gate.core.model.signal_names import signal_name
 from gate.report.kinds import registry
 from gate.report.schema.result import (
     Result,
+    Version,
     WorkloadResult,
 )
 from gate.report.style.style import Style, Symbol, Tone
@@ -95,8 +96,8 @@ def _describe_undo(result: Result) -> str:
     if result["command"] != "undo" or result["outcome"] not in _AGAINST:
         return ""
     moved = (one["new"] for one in result["workloads"] if find_undone(one) is not None)
-    revisions = [new["revision"] for new in moved if new["revision"] is not None]
-    to = f" to revision {revisions[0]}" if len(result["workloads"]) == 1 and revisions else ""
+    revisions = [_revision_words(new) for new in moved if new["revision"] is not None]
+    to = f" to {revisions[0]}" if len(result["workloads"]) == 1 and revisions else ""
     return f"the undo{to} did not succeed: "
 
 
@@ -177,8 +178,12 @@ def _describe_move(result: Result, workload: WorkloadResult) -> str:
     name = workload_name(result, workload)
     if undone is None or undone["revision"] is None or new["revision"] is None:
         return f"{name} to {version_words(new)}"
-    was = f" (was revision {new['was_revision']})" if new["was_revision"] else ""
-    return f"{name} from revision {undone['revision']} to revision {new['revision']}{was}"
+    return f"{name} from revision {undone['revision']} to {_revision_words(new)}"
+
+
+def _revision_words(version: Version) -> str:
+    was = f" (was revision {version['was_revision']})" if version["was_revision"] else ""
+    return f"revision {version['revision']}{was}"
 
 
 def _taken_back(result: Result) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 import yaml
@@ -141,5 +142,6 @@ def test_no_window_is_announced_for_comparisons_without_an_old_version(
     assert ended.code == 7, ended.err
     said = [line["message"] for line in ended.document["timeline"] if line["event"] == "baking"]
     assert said == (["complete; watching for another 30 s"] if given else [])
-    (step, *_) = next_steps(ended.document)
+    result: Any = ended.document
+    (step, *_) = next_steps(result)
     assert step.text.startswith("begin to verify while both versions serve")

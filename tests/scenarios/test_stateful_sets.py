@@ -515,7 +515,7 @@ def test_a_strategy_without_updates_can_be_waited_for(scene: Scene) -> None:
 
 @pytest.mark.contract("B1238")
 def test_an_undo_returns_to_what_all_pods_run(scene: Scene) -> None:
-    """Nobody ran it when it was applied; the undo before rolled nothing, and this one is done."""
+    """Nobody ran it when it was applied; the undo before rolled nothing, and is taken back."""
     on_delete: JSON = {"updateStrategy": {"type": "OnDelete"}}
     for image in ("shop/db:1", "shop/db:2"):
         assert scene.apply(stateful_set(image=image, **on_delete)).exit_code == 0
@@ -525,7 +525,8 @@ def test_an_undo_returns_to_what_all_pods_run(scene: Scene) -> None:
     scene.wait_done("statefulsets", "db")
     undo = ("undo", "sts/db", "--output", "json")
     assert_ended(scene.gate(*undo), 0, "applied", "NoRollout")
-    assert_verified(scene.gate(*undo))
+    assert "(shop/db:2): an undo left it at" in scene.gate(*undo).stderr
+    assert_verified(scene.gate(*undo, "--to-revision", "2"))
     assert images(scene) == all_run(2)
 
 

@@ -30,6 +30,7 @@ from tests.scenarios.versions import (
 )
 
 FAILING = ("--smoke-test", "false")
+LATE = ("--bake", "2s", *FAILING)
 DOUBTED = ("--smoke-test", "sh -c 'exit 75'")
 ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
 
@@ -38,6 +39,14 @@ def judgements(scene: Scene, name: str) -> dict[int, tuple[str, str, bool]]:
     """Return of each revision its verdict, the reason, and whether a failure returns to it."""
     rows = history_rows(scene, name)
     return {one["revision"]: (one["verdict"], one["reason"], one["returned_to"]) for one in rows}
+
+
+def judged_at(scene: Scene, name: str, revision: int) -> str:
+    """Return when the last word on a revision was said."""
+    rows = history_rows(scene, name)
+    (found,) = (one["judged_at"] for one in rows if one["revision"] == revision)
+    assert found
+    return str(found)
 
 
 def replace_pods(scene: Scene, *numbers: int) -> None:
@@ -84,14 +93,15 @@ def test_a_change_that_failed_a_check_is_held_against_no_version(scene: Scene, c
     """The version was verified before and is so still: a later failure returns to it."""
     assert_verified(scene.apply(settings("one"), web()))
     assert_verified(scene.apply(settings("one"), web(2)))
-    before = judgements(scene, "web")
+    before, was_judged_at = judgements(scene, "web"), judged_at(scene, "web", 2)
     changed = {"replicas": (settings("one"), web(2, replicas=4))}
     bodies = changed.get(change, (settings("two"), web(2)))
-    result = scene.apply(*bodies, flags=FAILING)
+    result = scene.apply(*bodies, flags=LATE)
     assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
     assert f"the change of {change} of deployment/web failed" in one_line(report(scene, result))
     assert judgements(scene, "web") == before
     assert before[2] == ("verified", "", True)
+    assert judged_at(scene, "web", 2) == was_judged_at
     assert_rolled_back(scene.apply(settings("three"), web(3, behaviour=CRASH)), "CrashLoop")
     assert judgements(scene, "web")[4] == ("verified", "", True)
 
@@ -112,6 +122,18 @@ def test_a_change_that_a_dead_gate_took_back_is_held_against_no_version(
     said = "the change of configuration of deployment/web, deployment/api failed; 2 of 2"
     assert said in one_line(report(scene, result))
     assert judgements(scene, "web") == before
+
+
+@pytest.mark.contract("B1371")
+@pytest.mark.sandbox_only("what is remembered of a way back that other scenarios play there")
+def test_replicas_that_failed_a_check_are_held_against_no_stateful_set(scene: Scene) -> None:
+    """Each place ran the version before: its verification stays the one of then."""
+    assert_verified(scene.apply(stateful_set()))
+    before = judged_at(scene, "sts/db", 1)
+    result = scene.apply(stateful_set(replicas=4), flags=LATE)
+    assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
+    assert judgements(scene, "sts/db") == {1: ("verified", "", True)}
+    assert judged_at(scene, "sts/db", 1) == before
 
 
 @pytest.mark.contract("B1372", "B1370")

@@ -14,7 +14,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
-from tests.bed.scene import OURS, Scene, autoscaler, secret, web
+from tests.bed.scene import OURS, Scene, autoscaler, secret, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
@@ -190,3 +190,18 @@ def test_what_another_tool_manages_is_refused_and_can_be_verified(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
     verified = scene.gate("verify", "web", *DOCUMENT)
     assert_verified(verified)
+
+
+@pytest.mark.contract("B1421")
+def test_what_kubectl_owns_as_well_is_kept_and_not_called_restored(scene: Scene) -> None:
+    """Of the ConfigMap only kubectl's annotation could go back: its data is that of the failure."""
+    scene.kubectl("apply", "-f", scene.manifest(settings("one"), web()), check=True)
+    scene.objects.wait_complete("web")
+    with scene.applying(settings("two"), web(2, behaviour="never-ready")) as running:
+        running.wait_for_line("applied +deployment/web")
+        scene.apply_as("somebody", settings("two"))
+        result = running.wait()
+    [item] = [one for one in result.document["objects"] if one["name"] == "settings"]
+    assert item["action"] == "kept"
+    told = [one["message"] for one in result.document["timeline"] if one["event"] == "kept"]
+    assert told == ["configmap/settings kept"]

@@ -12,10 +12,22 @@ from tests.bed.expectations import (
     assert_runs,
     assert_verified,
 )
+from tests.bed.jobs import PHASE, job
+from tests.bed.pods import behave, running_pods
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.versions import CRASH, KEEP, history_rows, mode, one_line, report
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import LEASE, kill_apply, recover
+from tests.scenarios.versions import (
+    CRASH,
+    KEEP,
+    history_rows,
+    keep_a_bad_version,
+    mode,
+    one_line,
+    report,
+)
 
 FAILING = ("--smoke-test", "false")
 DOUBTED = ("--smoke-test", "sh -c 'exit 75'")
@@ -28,9 +40,9 @@ def judgements(scene: Scene, name: str) -> dict[int, tuple[str, str, bool]]:
     return {one["revision"]: (one["verdict"], one["reason"], one["returned_to"]) for one in rows}
 
 
-def replace_pods(scene: Scene) -> None:
-    """Delete the pods of `db` one by one, as people do with `OnDelete`."""
-    for number in (2, 1, 0):
+def replace_pods(scene: Scene, *numbers: int) -> None:
+    """Delete pods of `db`, all without a number, one by one, as people do with `OnDelete`."""
+    for number in numbers or (2, 1, 0):
         uid = scene.objects.get("pods", f"db-{number}")["metadata"]["uid"]
         scene.objects.delete("pods", f"db-{number}")
         scene.objects.wait_for("pods", f"db-{number}", partial(_is_ready, without_uid=uid))
@@ -84,6 +96,24 @@ def test_a_change_that_failed_a_check_is_held_against_no_version(scene: Scene, c
     assert judgements(scene, "web")[4] == ("verified", "", True)
 
 
+@pytest.mark.contract("B1425")
+@pytest.mark.sandbox_only("what a lock remembers, and what is said of it")
+def test_a_change_that_a_dead_gate_took_back_is_held_against_no_version(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Of two workloads, beside which configuration alone changed."""
+    both = web(), web(name="api")
+    assert_verified(scene.apply(settings("one"), *both))
+    before = judgements(scene, "web")
+    line = r"restored .*settings restored"
+    kill_apply(scene, program, settings("two"), *both, line=line, flags=FAILING)
+    result = recover(scene)
+    assert_ended(result, 4, "rolled-back", "CheckFailed")
+    said = "the change of configuration of deployment/web, deployment/api failed; 2 of 2"
+    assert said in one_line(report(scene, result))
+    assert judgements(scene, "web") == before
+
+
 @pytest.mark.contract("B1372", "B1370")
 def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scene: Scene) -> None:
     """A first version was complete, and nothing was found against it: not a crash goes on for it.
@@ -125,3 +155,103 @@ def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None
     result = scene.apply(web(2, behaviour=CRASH))
     assert_ended(result, 6, "failed", "CrashLoop")
     assert "so a failure has nowhere to return to" in result.stderr
+
+
+@pytest.mark.sandbox_only("the lock has to be taken before the first write")
+@pytest.mark.contract("B1420")
+def test_a_refusal_beside_two_versions_says_that_both_run(scene: Scene) -> None:
+    """Pods of v1, which a failure returns to, and one of the v9 that was kept; nothing written."""
+    keep_a_bad_version(scene)
+    with scene.applying(web(3)) as running:
+        running.wait_for_line("baseline")
+        scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": "somebody else"}})
+        result = running.wait()
+    assert_ended(result, 3, "refused", "Locked", running="mixed")
+    assert "runs pods of more than one version" in one_line(report(scene, result))
+
+
+@pytest.mark.contract("B1440")
+@pytest.mark.parametrize(
+    ("behaviour", "reason"), [(CRASH, "CrashLoop"), ("never-ready", "AvailabilityLost")]
+)
+def test_what_fails_although_the_change_went_back_is_returned_to_by_nothing(
+    scene: Scene, behaviour: str, reason: str
+) -> None:
+    """The configuration alone changed, and its return does not help: it is the version."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    budget = ("--bake", "60s", "--rollback-timeout", "40s")
+    with scene.applying(settings("three"), web(2), flags=budget) as running:
+        running.wait_for_line("baking")
+        behave(scene, running_pods(scene, "shop/web:2", 2), behaviour)
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", reason, running="baseline")
+    assert mode(scene) == "two"
+    assert judgements(scene, "web")[2][0] == "failed"
+    assert_rolled_back(scene.apply(settings("four"), web(3, behaviour=CRASH)), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B1441")
+@pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
+@pytest.mark.parametrize("behaviour", ["complete", "crash=0.5"])
+def test_a_version_whose_smoke_test_is_in_doubt_is_returned_to_by_nothing(
+    scene: Scene, behaviour: str
+) -> None:
+    """A gate died while it ran; it is gone, and nobody knows what it found."""
+    assert_verified(scene.apply(settings("one"), web()))
+    smoke = job("smoke", behaviour=behaviour, annotations={PHASE: "after"})
+    smoke["spec"]["ttlSecondsAfterFinished"] = 0
+    path = scene.manifest(settings("two"), web(2), smoke)
+    with scene.gate.start("apply", "-f", path, "--bake", "60s") as running:
+        running.wait_for_line("applied +job/smoke")
+        running.kill()
+    scene.objects.wait("jobs", lambda found: not found)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert_ended(result, 7, "inconclusive", "Interrupted")
+    assert judgements(scene, "web")[2] == ("interrupted", "Interrupted", False)
+    assert_rolled_back(scene.apply(settings("three"), web(3, behaviour=CRASH)), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B1442")
+def test_a_promotion_that_another_failure_broke_is_not_verified_by_serving_again(
+    scene: Scene,
+) -> None:
+    """All pods run the canary since, which `history` calls not verified: so it stays."""
+    assert_verified(scene.apply(stateful_set(), web()))
+    canary = stateful_set(image="shop/db:2", partition=2)
+    assert_verified(scene.apply(canary, web()), "Partitioned", running="mixed")
+    promoted = stateful_set(image="shop/db:2")
+    result = scene.apply(promoted, web(2, behaviour=CRASH))
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert judgements(scene, "sts/db")[2] == ("not verified", "SiblingFailed", True)
+    failed = scene.apply(stateful_set(image="shop/db:3", partition=2, behaviour=CRASH), web())
+    assert_rolled_back(failed, "CrashLoop")
+    assert "returns to revision 2 (shop/db:2), not verified (SiblingFailed)" in failed.stderr
+    assert judgements(scene, "sts/db")[4] == ("not verified", "SiblingFailed", True)
+
+
+@pytest.mark.contract("B1443")
+@pytest.mark.parametrize("went_by", ["undo", "rollback"])
+def test_undo_does_not_go_forward_where_people_replace_the_pods(scene: Scene, went_by: str) -> None:
+    """A second `undo`, as a pipeline repeats it, does not take the first one back."""
+    assert_verified(scene.apply(stateful_set(**ON_DELETE), flags=("--bake", "2s")))
+    second = scene.apply(stateful_set(image="shop/db:2", **ON_DELETE))
+    assert_ended(second, 0, "applied", "NoRollout")
+    if went_by == "undo":
+        replace_pods(scene)
+        undone = scene.gate("undo", "sts/db", "--output", "json")
+        assert_ended(undone, 0, "applied", "NoRollout")
+        said = "shop/db:2): an undo left it at"
+    else:
+        replace_pods(scene, 2, 1)
+        crashed = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH))
+        assert_ended(crashed, 4, "rolled-back", "CrashLoop")
+        said = "is a return from it"
+    again = scene.gate("undo", "sts/db")
+    assert again.exit_code == 3, str(again)
+    assert said in again.stderr, str(again)
+    assert not any(one["undo_returns"] for one in history_rows(scene, "sts/db"))

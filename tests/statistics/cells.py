@@ -14,7 +14,7 @@ from gate.core.checks.spec import Check, Counts, share_alpha
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.statistics.count_decision import CountRule
 from tests.statistics.scrapes import Scrapes
-from tests.statistics.traffic import Traffic
+from tests.statistics.traffic import Alone, Traffic
 
 BAKE: Final = CountRule(known_length=True)
 ANY_TIME: Final = CountRule()
@@ -65,6 +65,9 @@ TWICE: Final = Traffic(ratio=2)
 THRICE: Final = Traffic(ratio=3)
 BORN: Final = Scrapes(series=5, born=True)
 IN_TURN: Final = Scrapes(ticks_in_turn=3)
+LATE: Final = Alone(before=12)
+TROUBLE_BEFORE: Final = Alone(before=12, factor=10)
+TROUBLE_AFTER: Final = Alone(after=30, factor=6)
 _PODS: Final = Bound("failed", most=0.02)
 _RARE_BURSTS: Final = Bound("passed", most=0.05)
 _EDGE: Final = Bound("failed", most=0.06)
@@ -115,12 +118,14 @@ def _equal(rule: CountRule) -> Iterator[Cell]:
     )
     yield cell("an hour: 360 ticks", Traffic(ticks=360))
     yield from _missing_intervals(rule)
-    late = Traffic(100, 100, burst_variance=0.5, late_ticks=12)
+    late = Traffic(100, 100, burst_variance=0.5, alone=LATE)
     yield cell("the new version serves two minutes late, in bursts, 100 requests/s", late)
-    cold = Traffic(100, 100, late_ticks=12, cold_factors=(4, 2))
+    cold = Traffic(100, 100, alone=LATE, cold_factors=(4, 2))
     yield cell("the same without bursts, its first tick 4 times as bad, its second twice", cold)
     yield cell("three pods with an effect of sd 0.2", Traffic(pod_effect=0.2), _PODS)
     yield cell("1.25 times as bad: the tolerance itself", Traffic(ratio=1.25), _EDGE)
+    left_alone = Traffic(100, 100, alone=TROUBLE_AFTER)
+    yield cell("the old version goes after five minutes, the new one is 6 times as bad", left_alone)
     if not rule.known_length:
         yield cell("both get worse while traffic moves to the new one", Traffic(shifting=True))
         yield from _seen_in_turn()
@@ -133,7 +138,7 @@ def _seen_in_turn() -> Iterator[Cell]:
         "scraped every 30 s, never both at one look": EQUAL,
         "the same at 1 request/s": Traffic(1, 1),
         "the same in bursts, 100 requests/s": replace(fast, burst_variance=0.5),
-        "the same where the new version serves two minutes late": replace(fast, late_ticks=12),
+        "the same where the new version serves two minutes late": replace(fast, alone=LATE),
         "the same while both get worse and traffic moves": Traffic(shifting=True),
     }
     for name, traffic in traffics.items():
@@ -160,6 +165,7 @@ def _worse(rule: CountRule) -> Iterator[Cell]:
     quick = Bound("seconds", most=150)
     found = Bound("failed", least=0.99)
     yield Cell("three times as bad", THRICE, rule, (quick, found, NO_HARM_PASSES))
+    yield _worse_after_trouble(rule)
     none = replace(rule, tolerance=0.0)
     yield Cell("three times as bad, tolerance 0", THRICE, none, (Bound("seconds", most=110),))
     bursts = Traffic(ratio=3, burst_variance=0.5)
@@ -176,11 +182,19 @@ def _worse(rule: CountRule) -> Iterator[Cell]:
         yield Cell(f"the same in bursts, {per_second:,} requests/s", bursty, rule, (_RARE_BURSTS,))
 
 
+def _worse_after_trouble(rule: CountRule) -> Cell:
+    """Return a cell of an old version that had trouble until the new one served."""
+    traffic = replace(THRICE, alone=TROUBLE_BEFORE)
+    name = "three times as bad; the old one was 10 times as bad for two minutes before"
+    return Cell(name, traffic, rule, (Bound("failed", least=0.95), NO_HARM_PASSES))
+
+
 def _worse_at_any_time() -> Iterator[Cell]:
     yield Cell("1.5 times as bad", Traffic(ratio=1.5), ANY_TIME)
     yield Cell("twice as bad", TWICE, ANY_TIME, (Bound("failed", least=0.5), NO_HARM_PASSES))
     quick = Bound("seconds", most=150)
     yield Cell("three times as bad", THRICE, ANY_TIME, (quick, NO_HARM_PASSES))
+    yield _worse_after_trouble(ANY_TIME)
     for traffic, name, least in ((TWICE, "twice", 0.45), (THRICE, "three times", 0.95)):
         bounds = (Bound("failed", least=least), NO_HARM_PASSES)
         in_turn = f"{name} as bad, scraped every 30 s, never both at one look"

@@ -50,27 +50,28 @@ class Ends:
 
 def decide(rule: CountRule, counts: Counts, early_share: float = EARLY_SHARE) -> Ends:
     """Return when each rollout is decided."""
+    below = _negligible(rule, counts)
+    joined = _join(counts)
     sums = [
         np.cumsum(side, axis=1)
-        for side in (counts.bad_new, counts.total_new, counts.bad_old, counts.total_old)
+        for side in (joined.bad_new, joined.total_new, joined.bad_old, joined.total_old)
     ]
     bad_new, total_new, bad_old, total_old = sums
-    spread = _dispersion(counts)
-    below = _negligible(rule, bad_new / spread, total_new / spread)
+    spread = _dispersion(joined)
     seen = (bad_old > 0) & (total_new > 0)
     if rule.known_length:
         worse, harmless = _exact(rule, sums, spread, early_share)
     else:
-        worse, harmless = _any_time(rule, counts, spread)
+        worse, harmless = _any_time(rule, joined, spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         delta = bad_new / total_new - bad_old / total_old > rule.min_delta
     worse &= delta & (bad_new > 0)
-    new_served, old_served = (
+    new_served, both_served = (
         np.cumsum(total > 0, axis=1) >= LEAST_TICKS
-        for total in (counts.total_new, counts.total_old)
+        for total in (counts.total_new, joined.total_new)
     )
-    comparable = harmless & seen & old_served
-    return Ends(_first(worse & new_served & old_served), _first((comparable | below) & new_served))
+    comparable = harmless & seen & both_served
+    return Ends(_first(worse & both_served), _first(comparable | (below & new_served)))
 
 
 def _first(flags: Flags) -> NDArray[np.int64]:
@@ -91,7 +92,9 @@ def _dispersion(counts: Counts) -> Numbers:
     return np.where(unusual, np.maximum(1, spread / chi2.ppf(0.1, usable)), 1)
 
 
-def _negligible(rule: CountRule, bad: Numbers, total: Numbers) -> Flags:
+def _negligible(rule: CountRule, counts: Counts) -> Flags:
+    spread = _dispersion(counts)
+    bad, total = (np.cumsum(side, axis=1) / spread for side in (counts.bad_new, counts.total_new))
     if not rule.negligible:
         return np.zeros(bad.shape, bool)
     tail = betainc(np.maximum(total - bad, _TINY), bad + 1, 1 - rule.negligible)
@@ -115,15 +118,15 @@ def _exact(
     return (tail <= alpha) & (bad_new > 0), passing & (bad_old > 0)
 
 
-def _any_time(rule: CountRule, counts: Counts, spread: Numbers) -> tuple[Flags, Flags]:
-    worse = _evidence(rule.tolerated, 1, counts, spread) >= np.log(rule.split / rule.alpha)
-    harmless = _evidence(rule.harm, -1, counts, spread) >= -np.log(PASS_ALPHA_AT_ANY_TIME)
+def _any_time(rule: CountRule, joined: Counts, spread: Numbers) -> tuple[Flags, Flags]:
+    worse = _evidence(rule.tolerated, 1, joined, spread) >= np.log(rule.split / rule.alpha)
+    harmless = _evidence(rule.harm, -1, joined, spread) >= -np.log(PASS_ALPHA_AT_ANY_TIME)
     return worse, harmless
 
 
-def _evidence(anchor: float, direction: int, counts: Counts, spread: Numbers) -> Numbers:
+def _evidence(anchor: float, direction: int, joined: Counts, spread: Numbers) -> Numbers:
     """Return the logarithm of the mean of 24 likelihood ratios."""
-    bad_new, new, bad_old, old = _join(counts)
+    bad_new, new, bad_old, old = joined.bad_new, joined.total_new, joined.bad_old, joined.total_old
     both = (new > 0) & (old > 0)
     odds = np.where(both, new, 1) / np.where(both, old, 1)
 
@@ -141,10 +144,11 @@ def _evidence(anchor: float, direction: int, counts: Counts, spread: Numbers) ->
     return found
 
 
-def _join(counts: Counts) -> list[Numbers]:
-    """Return bad ones and all of new, then of old; ticks of one version go to that of the other.
+def _join(counts: Counts) -> Counts:
+    """Return the ticks that see both; those of one version alone go to that of the other.
 
-    What waits for the other version is dropped at the tick that makes it six.
+    What waits for the other version is dropped at the tick that makes it six, and nothing counts up
+    to the tick that first sees a version that is later than the other.
     """
     new = (counts.bad_new, np.maximum(counts.bad_new, counts.total_new))
     sides = (*new, counts.bad_old, np.maximum(counts.bad_old, counts.total_old))
@@ -152,13 +156,16 @@ def _join(counts: Counts) -> list[Numbers]:
     sums, waits = np.zeros((4, len(sides[0]))), np.zeros(len(sides[0]))
     for tick in range(sides[0].shape[1]):
         sums += [side[:, tick] for side in sides]
+        seen_new, seen_old = (side[:, :tick].any(axis=1) for side in (sides[1], sides[3]))
+        alone = seen_new != seen_old
+        sums, waits = np.where(alone, 0, sums), np.where(alone, 0, waits)
         both, none = (sums[1] > 0) & (sums[3] > 0), (sums[1] == 0) & (sums[3] == 0)
         for side, seen in zip(joined, sums, strict=True):
             side[:, tick] = np.where(both, seen, 0)
         waits = np.where(none, 0, waits + 1)
         over = both | (waits >= _MOST_JOINED)
         sums, waits = np.where(over, 0, sums), np.where(over, 0, waits)
-    return joined
+    return Counts(*joined)
 
 
 def decide_by_the_gate(rule: CountRule, counts: Counts) -> Ends:

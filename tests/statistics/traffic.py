@@ -15,14 +15,26 @@ Numbers: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
+class Alone:
+    """Ticks of one version alone: old before new serves, new after old does no more.
+
+    The rate of the one that serves is multiplied by `factor` then.
+    """
+
+    before: int = 0
+    after: int = 0
+    factor: float = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Traffic:
     """What two versions serve; `ratio` is the new rate of bad requests to the old one.
 
     `burst_variance` is the variance of a gamma factor of each tick and version, `pod_effect` the
     standard deviation of a normal effect on the logarithm of each pod's rate. With `shifting` the
     new version's share of the traffic goes from a tenth to nine tenths while both rates treble.
-    The new version serves from the tick after `late_ticks` on; its rate at the first of them is
-    multiplied by the first factor of `cold_factors`, and so on.
+    The rate at the first tick that the new version serves is multiplied by the first factor of
+    `cold_factors`, and so on.
     """
 
     new_per_second: float = 10
@@ -33,7 +45,7 @@ class Traffic:
     burst_variance: float = 0
     pod_effect: float = 0
     shifting: bool = False
-    late_ticks: int = 0
+    alone: Alone = Alone()
     cold_factors: tuple[float, ...] = ()
 
 
@@ -59,13 +71,17 @@ def draw(traffic: Traffic, runs: int, source: np.random.Generator) -> Counts:
     if traffic.shifting:
         share, factor = np.linspace(0.1, 0.9, traffic.ticks), np.linspace(1, 3, traffic.ticks)
     total_new = source.poisson(traffic.new_per_second * TICK_SECONDS * 2 * share, shape)
-    total_new[:, : traffic.late_ticks] = 0
+    before, gone_at = traffic.alone.before, traffic.ticks - traffic.alone.after
+    total_new[:, :before] = 0
     total_old = source.poisson(traffic.old_per_second * TICK_SECONDS * 2 * (1 - share), shape)
+    total_old[:, gone_at:] = 0
+    factor[:before] *= traffic.alone.factor
+    factor[gone_at:] *= traffic.alone.factor
     rates = [
         traffic.rate * ratio * factor * _effects(traffic, shape, source)
         for ratio in (traffic.ratio, 1)
     ]
-    served = slice(traffic.late_ticks, traffic.late_ticks + len(traffic.cold_factors))
+    served = slice(before, before + len(traffic.cold_factors))
     rates[0][:, served] *= traffic.cold_factors
     bad_new, bad_old = (
         source.binomial(total, np.minimum(1, rate))

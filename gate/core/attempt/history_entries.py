@@ -8,21 +8,30 @@ from typing import Final
 
 from gate.core.attempt.ending_workload import revisions_of, workload_of
 from gate.core.attempt.journal import cause_of_end, record_of
-from gate.core.attempt.last_look import REPLICAS, FindingKind
+from gate.core.attempt.last_look import FindingKind
+from gate.core.attempt.left_objects import (
+    collect_left,
+    collect_written,
+    has_changed_anything,
+    iter_bodies,
+    iter_confidential,
+    members_of,
+    stands_as_left,
+)
 from gate.core.attempt.left_version import find_left_version
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.version_before import is_same_throughout, stays_as_remembered
 from gate.core.attempt.version_failures import (
-    find_failed_test,
+    find_doubt_of_jobs,
+    find_failed_return,
     find_failure,
     has_landed_late,
     is_known_failure,
     weigh_standstill,
 )
-from gate.core.kinds.registry import has_way_back, is_workload
-from gate.core.model.body import NOTHING, Body, FrozenMap
+from gate.core.kinds.registry import has_way_back
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
-from gate.core.model.environment_values import without_values
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Revision, Template
@@ -31,7 +40,7 @@ from gate.core.model.outcome import UNPROVEN, WITHOUT_A_FAILURE, Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
-from gate.core.ssa.applied_fields import applied_body, applied_digest
+from gate.core.ssa.applied_fields import applied_digest
 from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.history import Closed, Closing
 from gate.core.versions.judged_version import JudgedVersion, template_digest
@@ -54,8 +63,8 @@ def closed_of(attempt: Attempt) -> Closed:
         or is_known_failure(attempt, ref)
         or has_landed_late(attempt, ref)
     )
-    objects, record = _objects_at_the_end(attempt), record_of(attempt.plan)
-    remembered = FrozenMap(_bodies(objects)), FrozenMap(_confidential(objects))
+    objects, record = collect_left(attempt), record_of(attempt.plan)
+    remembered = FrozenMap(iter_bodies(objects)), FrozenMap(iter_confidential(objects))
     return Closed(
         left_open=is_left_open(attempt),
         deployments=tuple(
@@ -80,7 +89,7 @@ def is_left_open(attempt: Attempt) -> bool:
 
 
 _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]
-"""What `_bodies` and `_confidential` yield of all objects; every verified version gets it."""
+"""The bodies of all objects, for the Lease and for a Secret; every verified version gets them."""
 
 
 def _closing(
@@ -89,7 +98,8 @@ def _closing(
     unverified = _find_unverified(attempt, record, ref, ending)
     verified = _find_verified(attempt, record, ref, ending)
     bodies, confidential = remembered if verified is not None else (FrozenMap(), FrozenMap())
-    judged = tuple(one for one in (unverified, verified) if one is not None)
+    failed_again = _find_failed_again(attempt, record, ref, ending)
+    judged = tuple(one for one in (unverified, failed_again, verified) if one is not None)
     return Closing(
         ref,
         versions=judged or tuple(_iter_unjudged(attempt, record, ref, ending)),
@@ -125,9 +135,9 @@ def _iter_unjudged(
 ) -> Iterator[JudgedVersion]:
     """Yield what was written if the end says nothing of it, so that it is known as ours."""
     tried = attempt.ledger.written.get(ref)
-    if tried is None or not _has_changed_anything(attempt):
+    if tried is None or not has_changed_anything(attempt):
         return
-    written = _collect_written(attempt)
+    written = collect_written(attempt)
     judged = _make_judged_version(attempt, record, tried.after, written, why=cause_of_end(ending))
     if judged is not None and judged.is_unjudged:
         yield judged
@@ -140,17 +150,17 @@ def _find_unverified(
 
     None, too, for one that somebody else replaced before it had failed: nothing is known of it,
     and where a change failed that went back, and no version (`is_same_throughout`).
-    What is complete is not verified by an attempt whose smoke test failed.
+    What is complete is not verified by an attempt whose smoke test failed, or is in doubt.
     """
     tried = attempt.ledger.written.get(ref)
-    if tried is not None and not _has_changed_anything(attempt):
+    if tried is not None and not has_changed_anything(attempt):
         return _failed_unchanged(attempt, record, tried.after, ending)
     if tried is not None and not tried.changed:
         return _beside_unchanged(attempt, record, tried.after)
     is_undecided = ending.outcome in _UNDECIDED and not _is_cut_off(attempt, ref)
     is_undecided = is_undecided and not is_known_failure(attempt, ref)
-    failed_test = find_failed_test(attempt) if ending.outcome is Outcome.VERIFIED else None
-    if is_undecided or (ending.outcome is Outcome.VERIFIED and failed_test is None):
+    doubt = find_doubt_of_jobs(attempt) if ending.outcome is Outcome.VERIFIED else None
+    if is_undecided or (ending.outcome is Outcome.VERIFIED and doubt is None):
         return None
     if ending.outcome is Outcome.ROLLED_BACK and is_same_throughout(attempt, ref):
         return None
@@ -158,8 +168,8 @@ def _find_unverified(
     if live is None or live.workload is None:
         return None
     own = weigh_standstill(attempt, ref, ending)
-    why = failed_test or find_failure(attempt, ref) or _without_lock(attempt, own)
-    written = _collect_written(attempt)
+    why = doubt or find_failure(attempt, ref) or _without_lock(attempt, own)
+    written = collect_written(attempt)
     return _make_judged_version(
         attempt, record, live, {**written, ref: live}, why=cause_of_end(why)
     )
@@ -177,7 +187,7 @@ def _failed_unchanged(
     if ending.reason is Reason.CHECK_FAILED:
         return None
     why = cause_of_end(weigh_standstill(attempt, live.ref, ending))
-    judged = _make_judged_version(attempt, record, live, _collect_written(attempt), why=why)
+    judged = _make_judged_version(attempt, record, live, collect_written(attempt), why=why)
     return judged if judged is not None and judged.failed else None
 
 
@@ -197,13 +207,13 @@ def _without_lock(attempt: Attempt, ending: Ending) -> Ending:
 def _beside_unchanged(attempt: Attempt, record: Record, live: LiveObject) -> JudgedVersion | None:
     """Return what is left unverified beside a workload that did not change, None for nothing."""
     ending = attempt.result.ending
-    if ending is None or not _has_changed_anything(attempt):
+    if ending is None or not has_changed_anything(attempt):
         return None
     if _outcomes(attempt) <= set(_DECIDED) and not _is_cut_off(attempt, live.ref):
         return None
     if ending.outcome is Outcome.OBSERVED:
         ending = next(one for one in attempt.result.endings.values() if one.outcome not in _DECIDED)
-    written = _collect_written(attempt)
+    written = collect_written(attempt)
     why = cause_of_end(_without_lock(attempt, ending))
     judged = _make_judged_version(attempt, record, live, written, why=why)
     return replace(judged, template="") if judged is not None else None
@@ -229,10 +239,27 @@ def _find_verified(
         live = attempt.ledger.restored.get(ref) or attempt.ledger.written[ref].after
     elif ending.outcome is Outcome.ROLLED_BACK and not stays_as_remembered(attempt, ref):
         live = attempt.ledger.restored.get(ref)
-    if live is None or not applied_digest(live) or not _stands(attempt, ref):
+    if live is None or not applied_digest(live) or not stands_as_left(attempt, ref):
         return None
-    judged = _make_judged_version(attempt, record, live, _objects_at_the_end(attempt))
-    return judged if judged is None else replace(judged, members=_members(attempt, judged))
+    judged = _make_judged_version(attempt, record, live, collect_left(attempt))
+    return judged if judged is None else replace(judged, members=members_of(attempt, judged))
+
+
+def _find_failed_again(
+    attempt: Attempt, record: Record, ref: Ref, ending: Ending
+) -> JudgedVersion | None:
+    """Return the version that stands as before and fails all the same, None if it does not."""
+    why = find_failed_return(attempt, ref, ending)
+    written = attempt.ledger.written.get(ref)
+    live = attempt.ledger.restored.get(ref) or (written.after if written is not None else None)
+    if why is None or live is None:
+        return None
+    stands = {
+        one: object_
+        for one, object_ in collect_left(attempt).items()
+        if one not in attempt.ledger.written or not attempt.ledger.written[one].created
+    }
+    return _make_judged_version(attempt, record, live, stands, why=cause_of_end(why))
 
 
 def _outcomes(attempt: Attempt) -> set[Outcome]:
@@ -305,72 +332,6 @@ def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None
 def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> Revision | None:
     owned = revisions_of(attempt, ref)
     return next((rs for rs in owned if rs.template.body == template.body), None)
-
-
-def _collect_written(attempt: Attempt) -> dict[Ref, LiveObject]:
-    """Return each object as this attempt, or the dead one that it finishes, wrote it."""
-    resumed = attempt.plan.resumed
-    written = {ref: one.after for ref, one in attempt.ledger.written.items() if has_way_back(ref)}
-    return {**resumed.unkept, **written} if resumed is not None else written
-
-
-def _has_changed_anything(attempt: Attempt) -> bool:
-    resumed = attempt.plan.resumed
-    unkept = resumed.unkept if resumed is not None else {}
-    kept = resumed.record.objects if resumed is not None else ()
-    return any(one.changed for one in attempt.ledger.written.values()) or any(
-        one.changes for one in kept if one.ref in unkept
-    )
-
-
-def _objects_at_the_end(attempt: Attempt) -> dict[Ref, LiveObject]:
-    """Return each object as this attempt leaves it, except those that others have taken over."""
-    left = _collect_written(attempt)
-    left.update(attempt.ledger.restored)
-    others = {*attempt.interference.departures, *attempt.ledger.left_alone, *attempt.ledger.deleted}
-    return {ref: live for ref, live in left.items() if ref not in others and _stands(attempt, ref)}
-
-
-def _members(attempt: Attempt, judged: JudgedVersion) -> FrozenMap[Ref, str]:
-    """Return the members of a version, with those whose verified state is not known.
-
-    An object that somebody else had changed or deleted by the end stood beside what was verified,
-    in a state that this attempt did not write. It is remembered as `NOTHING`, so that no older
-    version of it is mistaken for this one's.
-    """
-    changed = {
-        ref: NOTHING
-        for ref in (*attempt.ledger.written, *attempt.ledger.restored)
-        if not is_workload(ref) and not _stands(attempt, ref) and ref not in attempt.ledger.deleted
-    }
-    return FrozenMap({**judged.members, **changed})
-
-
-def _stands(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether an object was at the end as this attempt left it, as far as it was read.
-
-    The number of replicas is no part of a version.
-    """
-    found = attempt.ledger.findings.get(ref)
-    if found is None or found.kind in (FindingKind.AS_WRITTEN, FindingKind.UNREAD):
-        return True
-    return found.kind is FindingKind.CHANGED and found.paths == REPLICAS
-
-
-def _bodies(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, Body]]:
-    """Yield the bodies that a Lease may hold, by digest: no Secrets, no environment values."""
-    for ref, live in objects.items():
-        body = applied_body(live)
-        if body is not None and ref.kind != "Secret":
-            yield applied_digest(live), without_values(body)
-
-
-def _confidential(objects: Mapping[Ref, LiveObject]) -> Iterator[tuple[str, ConfidentialBody]]:
-    """Yield, by digest, the whole bodies that `_bodies` leaves out or yields in part."""
-    for ref, live in objects.items():
-        body = applied_body(live)
-        if body is not None and (ref.kind == "Secret" or without_values(body) != body):
-            yield applied_digest(live), ConfidentialBody(ref.kind, live.uid, body)
 
 
 def _replicas(record: Record, ref: Ref) -> int | None:

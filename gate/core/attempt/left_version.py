@@ -6,7 +6,7 @@ from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Outcome
+from gate.core.model.outcome import WELL
 from gate.core.plan.journal_record import Record
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.judged_version import LeftVersion, template_digest
@@ -15,10 +15,13 @@ from gate.core.versions.judged_version import LeftVersion, template_digest
 def find_left_version(
     attempt: Attempt, record: Record, ref: Ref, ending: Ending
 ) -> LeftVersion | None:
-    """Return what an undo went back from, None unless it did and the pods left that version."""
+    """Return what an undo went back from, None unless it did.
+
+    It counts as left before its pods are, where people replace those (`OnDelete`).
+    """
     before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
     live = before.get(ref)
-    if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:
+    if record.command != "undo" or ending.outcome not in WELL:
         return None
     if live is None or live.workload is None:
         return None

@@ -21,7 +21,7 @@ def is_same_throughout(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether the pods were of one version all along, as where replicas alone changed.
 
     What failed then is the change and no version. A canary that is promoted is none of it: places
-    that ran another version before took this one.
+    that ran another version before took this one. Pods without a place are of what served alone.
     """
     baseline = attempt.plan.target(ref).baseline
     tried = attempt.workloads.followed_before.get(ref)
@@ -30,5 +30,6 @@ def is_same_throughout(attempt: Attempt, ref: Ref) -> bool:
         return False
     if current.name != baseline.value.replica_set:
         return False
-    key, snapshot = tried.snapshot.current_key, tried.snapshot
-    return not any(snapshot.has_moved(track.pod, key) for track in snapshot.pods_of(current))
+    key, snapshot, kind = tried.snapshot.current_key, tried.snapshot, tried.kind
+    placed = (track.pod for track in snapshot.pods_of(current) if kind.place_of_pod(track.pod))
+    return not any(snapshot.has_moved(pod, key) for pod in placed)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.version_before import is_same_throughout
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.phases import Phase
+from gate.core.rollout.verdict import VerdictKind
 from gate.core.versions.judged_version import is_failure
 from gate.core.versions.surroundings import STANDSTILLS, is_excused
 
@@ -47,18 +49,43 @@ def weigh_standstill(attempt: Attempt, ref: Ref, why: Ending) -> Ending:
     return why
 
 
-def find_failed_test(attempt: Attempt) -> Ending | None:
-    """Return the failure of what runs once all else is complete, as a smoke test, None for none.
+def find_doubt_of_jobs(attempt: Attempt) -> Ending | None:
+    """Return the end of a Job that leaves a complete version unverified, None for none.
 
-    It speaks against what it ran after, as a failed check does; the failure of another workload
-    that lasts does not.
+    What runs once all else is complete, as a smoke test, speaks against that by its failure, as a
+    failed check does; the failure of another one that lasts does not. Of one that may have been
+    written and is gone nobody knows what it found.
     """
-    ends = (
-        attempt.result.endings.get(target.ref)
+    ends = [
+        (target.phase, attempt.result.endings.get(target.ref))
         for target in attempt.plan.targets
-        if target.phase is Phase.AFTER and not has_way_back(target.ref)
-    )
-    return next((one for one in ends if one and one.outcome is Outcome.FAILED), None)
+        if not has_way_back(target.ref)
+    ]
+    failed = (one for phase, one in ends if phase is Phase.AFTER and _ended(one, Outcome.FAILED))
+    doubted = (one for _, one in ends if _ended(one, Outcome.INCONCLUSIVE))
+    return next(failed, None) or next(doubted, None)
+
+
+def _ended(ending: Ending | None, outcome: Outcome) -> bool:
+    return ending is not None and ending.outcome is outcome
+
+
+def find_failed_return(attempt: Attempt, ref: Ref, ending: Ending) -> Ending | None:
+    """Return why a version fails to which a way back returned, None unless its pods show that.
+
+    Where its pods were of it all along, and what had changed went back without any help, it is the
+    version that fails and not the change.
+    """
+    rollout = attempt.workloads.rollouts.get(ref)
+    is_stuck = ending.outcome is Outcome.ROLLBACK_FAILED and is_same_throughout(attempt, ref)
+    if rollout is None or not is_stuck or attempt.writes.refusals:
+        return None
+    verdict = rollout.verdict(attempt.now)
+    if verdict.kind is not VerdictKind.FAILED:
+        return None
+    end = Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
+    weighed = weigh_standstill(attempt, ref, end)
+    return weighed if is_failure(weighed.reason) else None
 
 
 def _is_left(attempt: Attempt, ref: Ref) -> bool:

@@ -23,7 +23,7 @@ from gate.core.checks.old_pods import FRESH_SECONDS, NO_OLD_PODS, OldPods
 from gate.core.checks.questions import Answers
 from gate.core.checks.shared_time import SharedTime
 from gate.core.checks.spec import ComparedPods, Counts
-from gate.core.statistics.count_decision import LEAST_TICKS, End, judge
+from gate.core.statistics.count_decision import LEAST_TICKS, End, is_within_min_delta, judge
 from gate.core.statistics.count_estimate import SOUGHT, Estimate, estimate, times_to_find
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
 
@@ -159,7 +159,8 @@ class CountRun:
         """Return the measurement of an end; what has once passed fails or has passed."""
         message, rates = f"{self.describe()}{figures}", self._rates
         if end is End.WORSE:
-            return make_fail(message, *rates)
+            compared = self.evidence.compared
+            return make_fail(message, compared.new.rate, compared.old.rate)
         passed = self.passed or end is End.NOT_HARMFUL
         return make_pass(message, *rates) if passed else no_data(message, *rates)
 
@@ -175,13 +176,18 @@ class CountRun:
         return estimate(self.counts.rule, self.evidence, at_the_end=at_the_end)
 
     def describe(self) -> str:
-        """Say what was counted."""
-        new, old, ratio = self.evidence.new, self.evidence.old, self.evidence.ratio
-        times = "" if ratio is None else f", {ratio:.3g} times the rate"
-        compared = (
-            f"of {self._old_words} {_of(old)}{times}" if self.old.readings else NOTHING_BEFORE
-        )
-        return f"{_of(new)} bad, {compared}{self._describe_missing()}"
+        """Say what was counted, and what of it is compared, where that is not all."""
+        new, old = self.evidence.new, self.evidence.old
+        known = f"of {self._old_words} {_of(old)}" if self.old.readings else NOTHING_BEFORE
+        return f"{_of(new)} bad, {known}{self._describe_ratio()}{self._describe_missing()}"
+
+    def _describe_ratio(self) -> str:
+        compared = self.evidence.compared
+        times = "" if compared.ratio is None else f", {compared.ratio:.3g} times the rate"
+        seen = compared.new.total, compared.old.total
+        if not compared.ticks or seen == (self.evidence.new.total, self.evidence.old.total):
+            return times
+        return f"; while both served {_of(compared.new)} against {_of(compared.old)}{times}"
 
     @property
     def _gone_words(self) -> str:
@@ -208,14 +214,19 @@ class CountRun:
 
     def describe_undecided(self, *, at_the_end: bool) -> str:
         """Say first why nothing is decided, then what was counted, and the figures."""
-        why = "; ".join(self._why_undecided())
         numbers = f"{self.describe()}{self.describe_figures(at_the_end=at_the_end)}"
-        return f"{why}: {numbers}" if why else numbers
-
-    def _why_undecided(self) -> Iterator[str]:
-        new, old = self.evidence.new, self.evidence.old
         if not self.old.readings:
-            return
+            return numbers
+        return f"{self.why_undecided(at_the_end=at_the_end)}: {numbers}"
+
+    def why_undecided(self, *, at_the_end: bool) -> str:
+        """Say why nothing is decided, however much was counted."""
+        if not self.old.readings:
+            return NOTHING_BEFORE
+        return "; ".join(self._why_undecided(at_the_end=at_the_end))
+
+    def _why_undecided(self, *, at_the_end: bool) -> Iterator[str]:
+        new, old = self.evidence.new, self.evidence.old
         if self.compares_fresh and not self.old_pods.fresh:
             yield f"no old pod was started within {FRESH_SECONDS:.0f}s of a new one"
             return
@@ -226,21 +237,28 @@ class CountRun:
             return
         if self._old_is_gone:
             yield self._gone_words
-        yield from self._describe_lack()
+        yield from self._describe_lack(at_the_end=at_the_end)
 
-    def _describe_lack(self) -> Iterator[str]:
-        """Say for how long both served, if that was too short, and how long would do."""
-        evidence = self.evidence
-        looks = min(evidence.new.ticks, evidence.old.ticks)
-        enough = self.enough_seconds
+    def _describe_lack(self, *, at_the_end: bool) -> Iterator[str]:
+        """Say for how long both served, if that was too short, and how long would do.
+
+        Else where the ratio is.
+        """
+        compared, rule = self.evidence.compared, self.counts.rule
+        looks, enough = compared.ticks, self.enough_seconds
         is_short = enough is not None and enough > self.shared.seconds
+        low = self.estimate(at_the_end=at_the_end).low
         if self._old_is_gone or is_short or looks < LEAST_TICKS:
             seen = f" ({looks} looks, of at least {LEAST_TICKS})" if looks < LEAST_TICKS else ""
             yield f"both served together for {self.shared.seconds:,.0f}s{seen}"
-        if not evidence.new.bad + evidence.old.bad:
+        if not compared.new.bad + compared.old.bad:
             yield "without a bad one there is no ratio"
+        elif low > rule.tolerated and is_within_min_delta(rule, compared):
+            yield f"the new rate is at most {rule.min_delta:g} (min-delta) above the old one"
         elif is_short and enough is not None:
             yield f"to find twice as bad takes about {enough:,.0f}s"
+        elif looks >= LEAST_TICKS:
+            yield f"neither above {rule.tolerated:g} nor below {rule.harm:g} times is shown"
 
     @property
     def enough_seconds(self) -> float | None:
@@ -251,13 +269,12 @@ class CountRun:
         times = times_to_find(self.counts.rule, self.evidence, SOUGHT)
         if times is None or not self.shared.seconds:
             return None
-        looks = min(self.evidence.new.ticks, self.evidence.old.ticks)
-        return max(times, LEAST_TICKS / looks) * self.shared.seconds
+        return max(times, LEAST_TICKS / self.evidence.compared.ticks) * self.shared.seconds
 
     def describe_figures(self, *, at_the_end: bool) -> str:
         """Say the interval, and which ratio could have been shown; "" where there is none."""
-        new, old = self.evidence.new, self.evidence.old
-        if not new.total or not old.total or not new.bad + old.bad:
+        compared = self.evidence.compared
+        if not compared.ticks or not compared.new.bad + compared.old.bad:
             return ""
         found = self.estimate(at_the_end=at_the_end)
         least, most = f"{found.low:.3g}", f"{found.high:.3g}"

@@ -81,7 +81,7 @@ def _find_enough_seconds(plan: PowerPlan, begin: Begin) -> float | None:
     if not _is_findable(plan) or most <= plan.looks:
         return None
     looks = looks_to_find(plan.rule, traffic, SOUGHT, begin, most)
-    return None if looks is None else plan.phase_of(max(looks, LEAST_TICKS))
+    return None if looks is None else plan.phase_of(looks)
 
 
 def _find_enough_per_second(plan: PowerPlan, begin: Begin) -> float | None:

@@ -12,7 +12,12 @@ import math
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from gate.core.statistics.count_evidence import CountEvidence, SideCounts, WaitingTicks
+from gate.core.statistics.count_evidence import (
+    BothCounts,
+    CountEvidence,
+    SideCounts,
+    WaitingTicks,
+)
 from gate.core.statistics.incomplete_beta import beta_probability
 from gate.core.statistics.ratio_likelihoods import Likelihoods, RatioLikelihoods
 
@@ -66,22 +71,23 @@ class CountRule:
 
     def begin(self, most_joined: int = 1) -> CountEvidence:
         """Return the evidence before the first tick, of which so many are joined at most."""
+        waiting = WaitingTicks(most_joined)
         if self.known_length:
-            return CountEvidence()
+            return CountEvidence(waiting=waiting)
         likelihoods = RatioLikelihoods.about(self.tolerated, self.harm)
-        return CountEvidence(likelihoods=likelihoods, waiting=WaitingTicks(most_joined))
+        return CountEvidence(likelihoods=likelihoods, waiting=waiting)
 
 
 class Evidence(Protocol):
-    """What a decision goes by: the counts of both sides, tick by tick."""
+    """What a decision goes by: what the new version counted, and both while both served."""
 
     @property
     def new(self) -> SideCounts:
-        """What the new version counted."""
+        """All that the new version counted."""
 
     @property
-    def old(self) -> SideCounts:
-        """What the old version counted."""
+    def compared(self) -> BothCounts:
+        """What both counted in ticks that saw both."""
 
     @property
     def likelihoods(self) -> Likelihoods:
@@ -89,14 +95,14 @@ class Evidence(Protocol):
 
     @property
     def dispersion(self) -> float:
-        """By how much the counts of ticks vary more than independent events."""
+        """By how much the counts of all ticks vary more than independent events."""
 
 
 def judge(rule: CountRule, evidence: Evidence, *, at_the_end: bool = False) -> End:
     """Judge all ticks so far; `at_the_end` if there will be no more."""
     if evidence.new.ticks < LEAST_TICKS:
         return End.UNDECIDED
-    is_comparable = evidence.old.ticks >= LEAST_TICKS
+    is_comparable = evidence.compared.ticks >= LEAST_TICKS
     if is_comparable and is_worse(rule, evidence, at_the_end=at_the_end):
         return End.WORSE
     if is_negligible(rule, evidence, at_the_end=at_the_end):
@@ -108,17 +114,21 @@ def judge(rule: CountRule, evidence: Evidence, *, at_the_end: bool = False) -> E
 
 def is_worse(rule: CountRule, evidence: Evidence, *, at_the_end: bool) -> bool:
     """Tell whether the new rate is shown to be beyond what is tolerated."""
-    new, old = evidence.new, evidence.old
-    if not new.bad or not old.total:
+    compared = evidence.compared
+    new, old = compared.new, compared.old
+    if not new.bad or not old.total or is_within_min_delta(rule, compared):
         return False
-    if new.rate - old.rate <= rule.min_delta:
-        return False
-    spread, alpha = evidence.dispersion, rule.alpha_now(at_the_end=at_the_end)
+    spread, alpha = compared.dispersion, rule.alpha_now(at_the_end=at_the_end)
     if not rule.known_length:
         known = evidence.likelihoods
         return known.log_evidence_above(rule.tolerated, dispersion=spread) >= -math.log(alpha)
     odds = rule.tolerated * new.total / old.total
     return exact_tail(odds, new.bad / spread, old.bad / spread) <= alpha
+
+
+def is_within_min_delta(rule: CountRule, compared: BothCounts) -> bool:
+    """Tell whether the new rate is no more above the old one than a rule lets run on."""
+    return compared.new.rate - compared.old.rate <= rule.min_delta
 
 
 def exact_tail(odds: float, bad_new: float, bad_old: float) -> float:
@@ -127,10 +137,10 @@ def exact_tail(odds: float, bad_new: float, bad_old: float) -> float:
 
 
 def _is_below_harm(rule: CountRule, evidence: Evidence) -> bool:
-    new, old = evidence.new, evidence.old
+    new, old = evidence.compared.new, evidence.compared.old
     if not old.bad or not new.total:
         return False
-    spread = evidence.dispersion
+    spread = evidence.compared.dispersion
     if not rule.known_length:
         below = evidence.likelihoods.log_evidence_below(rule.harm, dispersion=spread)
         return below >= -math.log(PASS_ALPHA_AT_ANY_TIME)

@@ -14,7 +14,7 @@ from gate.core.statistics.count_decision import (
     CountRule,
     exact_tail,
 )
-from gate.core.statistics.count_evidence import CountEvidence
+from gate.core.statistics.count_evidence import BothCounts, CountEvidence
 from gate.core.statistics.incomplete_beta import beta_probability, beta_quantile
 from gate.core.statistics.ratio_likelihoods import log_evidence_of_sums
 
@@ -48,11 +48,9 @@ class Estimate:
 def estimate(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False) -> Estimate:
     """Return the figures after the ticks so far."""
     low, high = find_interval(rule, evidence, at_the_end=at_the_end)
-    if not evidence.new.total or not evidence.old.total:
-        return Estimate(None, low, high, None)
-    compared = _Compared.of(rule, evidence)
+    compared = _Compared.of(evidence.compared)
     found = None if compared is None else _smallest_detectable(rule, compared)
-    return Estimate(evidence.ratio, low, high, found)
+    return Estimate(evidence.compared.ratio, low, high, found)
 
 
 def find_interval(
@@ -60,17 +58,18 @@ def find_interval(
 ) -> tuple[float, float]:
     """Return the ratios that the counts refute from above and from below.
 
-    0 and infinity where a version served nothing.
+    0 and infinity where no tick saw both versions.
     """
-    if not evidence.new.total or not evidence.old.total:
+    new, old = evidence.compared.new, evidence.compared.old
+    if not new.total or not old.total:
         return 0.0, math.inf
-    spread, alpha = evidence.dispersion, rule.alpha_now(at_the_end=at_the_end)
+    spread, alpha = evidence.compared.dispersion, rule.alpha_now(at_the_end=at_the_end)
     if not rule.known_length:
         known = evidence.likelihoods
         low = known.lower_end(rule.tolerated, 1 / alpha, spread)
         return low, known.upper_end(rule.harm, 1 / PASS_ALPHA_AT_ANY_TIME, spread)
-    bad_new, bad_old = evidence.new.bad / spread, evidence.old.bad / spread
-    odds = evidence.old.total / evidence.new.total
+    bad_new, bad_old = new.bad / spread, old.bad / spread
+    odds = old.total / new.total
     least = beta_quantile(bad_new, bad_old + 1, alpha)
     rest = beta_quantile(bad_old, bad_new + 1, PASS_ALPHA)
     return least / (1 - least) * odds, (1 - rest) / rest * odds if rest else math.inf
@@ -83,15 +82,17 @@ def times_to_find(rule: CountRule, evidence: CountEvidence, ratio: float) -> flo
     1.0 where these do. None also without a bad event, and for a ratio that is tolerated or would
     make more bad than there are.
     """
-    compared = _Compared.of(rule, evidence)
+    compared = _Compared.of(evidence.compared)
     if compared is None or ratio <= rule.tolerated or not 0 < compared.share_of_bad * ratio <= 1:
         return None
+    if _is_found(rule, compared, ratio):
+        return 1.0
     return _first(lambda times: _is_found(rule, compared, ratio, times), 1.0, _MOST_TIMES)
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What a rule compares: how much each version served, and how much of it was bad.
+    """What is compared: how much each version served, and how much of it was bad.
 
     `rate` is the share of bad ones of both, as so many independent events.
     """
@@ -102,19 +103,13 @@ class _Compared:
     rate: float
 
     @classmethod
-    def of(cls, rule: CountRule, evidence: CountEvidence) -> _Compared | None:
-        """Return all counts, or, in a phase of unknown length, those of joined ticks alone.
-
-        None where there are none of one version.
-        """
-        (bad_new, new), (bad_old, old) = evidence.joined.new, evidence.joined.old
-        if rule.known_length:
-            bad_new, new = evidence.new.bad, evidence.new.total
-            bad_old, old = evidence.old.bad, evidence.old.total
-        if not new or not old:
+    def of(cls, counts: BothCounts) -> _Compared | None:
+        """Return it of the sums; None where there are none of one version."""
+        new, old = counts.new, counts.old
+        if not new.total or not old.total:
             return None
-        share = (bad_new + bad_old) / (new + old)
-        return cls(new, old, share, share / evidence.dispersion)
+        share = (new.bad + old.bad) / (new.total + old.total)
+        return cls(new.total, old.total, share, share / counts.dispersion)
 
 
 def _smallest_detectable(rule: CountRule, compared: _Compared) -> float | None:

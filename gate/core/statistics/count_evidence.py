@@ -98,32 +98,22 @@ class SideCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class CountEvidence:
-    """All ticks of a phase as sums; `likelihoods` are kept for phases of unknown length.
-
-    `joined` is what they are of: the events of both versions, without those of one alone.
-    """
+class BothCounts:
+    """The sums of both versions."""
 
     new: SideCounts = field(default_factory=SideCounts)
     old: SideCounts = field(default_factory=SideCounts)
-    ticks: int = 0
-    likelihoods: RatioLikelihoods = NO_LIKELIHOODS
-    waiting: WaitingTicks = field(default_factory=WaitingTicks)
-    joined: CountTick = NO_EVENTS
 
-    def plus(self, tick: CountTick) -> CountEvidence:
-        """Return the evidence with one tick more."""
-        waiting, both = self.waiting.plus(tick)
-        known = self.likelihoods
-        return replace(
-            self,
-            new=self.new.plus(tick.bad_new, tick.total_new),
-            old=self.old.plus(tick.bad_old, tick.total_old),
-            ticks=self.ticks + 1,
-            likelihoods=known if both is None else known.plus(both.new, both.old),
-            waiting=waiting,
-            joined=self.joined if both is None else self.joined.plus(both),
+    def plus(self, tick: CountTick) -> BothCounts:
+        """Return the sums with one tick more."""
+        return BothCounts(
+            self.new.plus(tick.bad_new, tick.total_new), self.old.plus(tick.bad_old, tick.total_old)
         )
+
+    @property
+    def ticks(self) -> int:
+        """How many ticks each version had events in, at least."""
+        return min(self.new.ticks, self.old.ticks)
 
     @property
     def ratio(self) -> float | None:
@@ -136,6 +126,47 @@ class CountEvidence:
 
         Events in bursts are worth fewer independent ones: counts are divided by it.
         """
+        return dispersion_of(self.new, self.old)
+
+
+@dataclass(frozen=True, slots=True)
+class CountEvidence:
+    """All ticks of a phase as sums; `likelihoods` are kept for phases of unknown length.
+
+    `compared` are the sums of joined ticks, which `likelihoods` are of: what one version served
+    alone, before the other came or after it went, says nothing of their ratio.
+    """
+
+    new: SideCounts = field(default_factory=SideCounts)
+    old: SideCounts = field(default_factory=SideCounts)
+    ticks: int = 0
+    likelihoods: RatioLikelihoods = NO_LIKELIHOODS
+    waiting: WaitingTicks = field(default_factory=WaitingTicks)
+    compared: BothCounts = field(default_factory=BothCounts)
+
+    def plus(self, tick: CountTick) -> CountEvidence:
+        """Return the evidence with one tick more.
+
+        Where one version served first, that in which the other is first seen reaches back to when
+        it was alone.
+        """
+        waiting, both = WaitingTicks(self.waiting.most), None
+        if bool(self.new.ticks) == bool(self.old.ticks):
+            waiting, both = self.waiting.plus(tick)
+        known = self.likelihoods
+        return replace(
+            self,
+            new=self.new.plus(tick.bad_new, tick.total_new),
+            old=self.old.plus(tick.bad_old, tick.total_old),
+            ticks=self.ticks + 1,
+            likelihoods=known if both is None else known.plus(both.new, both.old),
+            waiting=waiting,
+            compared=self.compared if both is None else self.compared.plus(both),
+        )
+
+    @property
+    def dispersion(self) -> float:
+        """By how much the counts of all ticks vary more than independent events."""
         return dispersion_of(self.new, self.old)
 
 

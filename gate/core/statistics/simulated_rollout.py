@@ -19,7 +19,7 @@ from gate.core.statistics.count_decision import (
     PASS_ALPHA_AT_ANY_TIME,
     CountRule,
 )
-from gate.core.statistics.count_evidence import SideCounts, dispersion_of
+from gate.core.statistics.count_evidence import BothCounts, SideCounts
 from gate.core.statistics.ratio_likelihoods import ALTERNATIVES, STEP, log_mean
 
 _SLACK: Final = 0.9
@@ -105,14 +105,14 @@ class SimulatedRollout:
         return self.new_side.counts()
 
     @property
-    def old(self) -> SideCounts:
-        """What the old version counted."""
-        return self.old_side.counts()
+    def compared(self) -> BothCounts:
+        """What both counted; each look is taken to see both."""
+        return BothCounts(self.new, self.old_side.counts())
 
     @property
     def dispersion(self) -> float:
         """By how much the counts of looks vary more than independent events."""
-        return dispersion_of(self.new, self.old)
+        return self.compared.dispersion
 
     @property
     def likelihoods(self) -> SimulatedRollout:

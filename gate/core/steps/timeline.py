@@ -20,6 +20,7 @@ from gate.core.states.late_writes import has_version_of_open_write
 from gate.core.states.lines import Line, describe_refusals
 from gate.core.states.unblocking import describe_replacements, describe_waits
 from gate.core.writes.lost_needs import find_dropped, find_lost_need
+from gate.core.writes.results import has_restored
 
 _MOST_EVENT_CHARACTERS = 10
 """The width of the column of events."""
@@ -140,7 +141,8 @@ def _writes(before: Attempt, after: Attempt) -> Iterator[Line]:
                 yield "applied", f"{after.plan.name_of(ref)} {_what_was_done(written)}"
     for ref in after.ledger.restored:
         if ref not in before.ledger.restored:
-            yield "restored", f"{after.plan.name_of(ref)} restored"
+            done = "restored" if has_restored(after, ref) else "kept"
+            yield done, f"{after.plan.name_of(ref)} {done}"
     for ref in after.ledger.patched[len(before.ledger.patched) :]:
         paused = after.plan.policy.response.on_failure is OnFailure.PAUSE
         yield "patched", f"{after.plan.name_of(ref)} {'paused' if paused else 'scaled to zero'}"
@@ -169,7 +171,7 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
         known = before.ledger.dropped_paths.get(ref, ())
         if paths != known:
             dropped = ", ".join(paths[len(known) :])
-            yield "dropped", f"{after.plan.name_of(ref)}: left as others have changed it: {dropped}"
+            yield "dropped", f"{after.plan.name_of(ref)}: left as others have it: {dropped}"
     for ref, paths in after.ledger.kept_paths.items():
         if ref not in before.ledger.kept_paths:
             added = f"another run of the gate has added {', '.join(paths)}"

@@ -253,9 +253,10 @@ class History:
     ) -> frozenset[tuple[Ref, str]]:
         """Return the members that no attempt wrote; workloads have their own histories.
 
-        What an attempt that went back had written is known from its version that was not verified.
+        What an attempt that went back had written is known from the first of its versions, which
+        was not verified.
         """
-        written = [one for one in closing.versions if not one.verified] or closing.versions
+        written = [one for one in closing.versions if not one.verified][:1] or closing.versions
         wrote = {pair for one in written for pair in one.members.items()}
         new = [one for one in versions if one not in self.versions]
         met = {pair for one in new for pair in one.members.items() if not self.has_written(*pair)}

@@ -12,7 +12,7 @@ from typing import Final
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.objects import CleanText, Ref, Revision, Template
-from gate.core.model.outcome import UNPROVEN, Reason
+from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
@@ -76,7 +76,7 @@ def is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) 
 def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> Cause | None:
     """Return why what serves before an attempt is not verified, None if it is, or nobody knows.
 
-    Also of what an attempt wrote and no pod ran then (`UNPROVEN`), as it is no obstacle.
+    Also of what is no obstacle: the last judgement of its revision counts, as `history` has it.
     """
     left, current = left_unverified(target, history, digests), target.snapshot.current()
     if left is not None and current is not None and _is_of_another(left, current):
@@ -84,8 +84,7 @@ def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> 
     if left is not None or current is None:
         return left.why if left is not None else None
     judged = history.of_replica_set(current)
-    why = judged.why if judged is not None and judged.is_unjudged else None
-    return why if why is not None and why.reason in UNPROVEN else None
+    return judged.why if judged is not None else None
 
 
 def _is_of_another(left: JudgedVersion, current: Revision) -> bool:

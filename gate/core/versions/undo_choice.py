@@ -326,9 +326,13 @@ def _why_unproven(rs: Revision, history: History) -> str:
 
 
 def _was_left_for(rs: Revision, current: Revision) -> bool:
-    """Tell whether what runs had already run before `rs`, and was returned to from it."""
+    """Tell whether what runs had already run before `rs`, and was returned to from it.
+
+    Its numbers of then are not known of every kind; the older one was made first.
+    """
     number = rs.revision or 0
-    return any(earlier < number for earlier in current.earlier_revisions)
+    is_again = any(earlier < number for earlier in current.earlier_revisions)
+    return is_again or "" < current.created_at < rs.created_at
 
 
 def revision_name(rs: Revision) -> str:

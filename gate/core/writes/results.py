@@ -13,11 +13,12 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
-from gate.core.plan.rollback_plan import WrittenObject
+from gate.core.plan.rollback_plan import WrittenObject, content
 from gate.core.protocol.effects import Write
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.ssa import managed_fields
+from gate.core.ssa.last_applied import without_last_applied
 from gate.core.writes.replacement import find_before
 
 NOT_ANSWERED = Unknown("the answer was lost")
@@ -124,3 +125,12 @@ def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
         return False
     owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
     return all(manager == FIELD_MANAGER for manager, _ in owners)
+
+
+def has_restored(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the way back changed anything of an object but kubectl's annotation."""
+    written, back = attempt.ledger.written.get(ref), attempt.ledger.restored[ref]
+    if written is None:
+        return True
+    after, now = (without_last_applied(content(each.body)) for each in (written.after, back))
+    return after != now

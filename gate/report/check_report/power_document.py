@@ -64,6 +64,7 @@ def _power(one: ForeseenCheck) -> PowerResult:
         "phase_origin": "bake" if one.gave_phase else "usual",
         "interval_seconds": plan.check.schedule.interval_seconds,
         "looks": plan.looks,
+        "first_look_seconds": plan.seconds_at(1),
         "tolerance": plan.rule.tolerance,
         "alpha": plan.rule.alpha_now(at_the_end=True),
         "chances": [_chance(plan, ratio, chances) for ratio, chances in power.failed],

@@ -103,7 +103,8 @@ def _looks(power: PowerResult) -> str:
     given = "--bake" if power["phase_origin"] == "bake" else "as long as it may take by itself"
     moves = power["exposure"]["origin"] == "rolling-update"
     both = ", if both versions serve for so long" if moves and not power["obstacle"] else ""
-    return f"{power['looks']}, one every {every}, in {length} ({given}){both}"
+    first = format_seconds(power["first_look_seconds"])
+    return f"{power['looks']}, one every {every} from {first} on, in {length} ({given}){both}"
 
 
 # -- what they mean --------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ from gate.core.attempt.state import Attempt
 from gate.core.checks.measurement import Kind
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check
+from gate.core.statistics.count_evidence import SideCounts
 from gate.report.check_report.figures import finite, source_of
-from gate.report.schema.check_verdict import CheckResult, ComparisonResult
+from gate.report.schema.check_verdict import CheckResult, ComparisonResult, CountedResult
 from gate.report.style.style import Style, Symbol
 
 MOST_LINES: Final = 4
@@ -77,9 +78,14 @@ def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | No
         return None
     over = said.kind is not ConclusionKind.UNDECIDED and run.failure is None
     found, evidence = run.counts.estimate(at_the_end=over), run.counts.evidence
+    is_open = said.kind not in (ConclusionKind.PASS, ConclusionKind.FAIL)
     return {
-        "new": {"bad": evidence.new.bad, "total": evidence.new.total},
-        "old": {"bad": evidence.old.bad, "total": evidence.old.total},
+        "new": _counted(evidence.new),
+        "old": _counted(evidence.old),
+        "compared": {
+            "new": _counted(evidence.compared.new),
+            "old": _counted(evidence.compared.old),
+        },
         "baseline": run.counts.counts.compared_pods.value,
         "fresh_pods": sorted(run.counts.old_pods.fresh) if run.counts.compares_fresh else [],
         "ratio": found.ratio,
@@ -88,7 +94,12 @@ def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | No
         "detectable": found.detectable,
         "shared_seconds": run.counts.shared.seconds,
         "enough_seconds": run.counts.enough_seconds,
+        "why_undecided": run.counts.why_undecided(at_the_end=over) if is_open else "",
     }
+
+
+def _counted(side: SideCounts) -> CountedResult:
+    return {"bad": side.bad, "total": side.total}
 
 
 def check_lines(rows: Sequence[CheckResult], style: Style) -> list[str]:

@@ -10,8 +10,9 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.plan.rollback_plan import WrittenObject, content, why_not_restored, writes_back
+from gate.core.plan.rollback_plan import why_not_restored, writes_back
 from gate.core.protocol.effects import Write
+from gate.core.writes.results import has_restored
 from gate.report.document.changes import MOST_PATHS, changed_paths
 from gate.report.document.remarks import uncertain_writes
 from gate.report.document.run import Run, seconds
@@ -104,16 +105,11 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
     if ref in attempt.ledger.left_alone:
         return "left"
     if ref in attempt.ledger.restored:
-        return _action_back(attempt, ref)
+        return "restored" if has_restored(attempt, ref) else "kept"
     if found is not None and found.kind is FindingKind.WRITTEN_LATE:
         return "created" if _is_new(attempt, ref) else "changed"
     is_in_doubt = ref in uncertain_writes(attempt) or may_have_gone(attempt, ref)
     return "in-doubt" if is_in_doubt else _action_out(attempt, ref)
-
-
-def _action_back(attempt: Attempt, ref: Ref) -> Action:
-    written = attempt.ledger.written.get(ref)
-    return "restored" if written is None or _has_returned(attempt, written, ref) else "kept"
 
 
 def _action_out(attempt: Attempt, ref: Ref) -> Action:
@@ -126,11 +122,6 @@ def _action_out(attempt: Attempt, ref: Ref) -> Action:
     if attempt.ledger.restored:
         return "kept"
     return "created" if written.created else "changed"
-
-
-def _has_returned(attempt: Attempt, written: WrittenObject, ref: Ref) -> bool:
-    """Tell whether the way back changed anything: it leaves alone what others own as well."""
-    return content(attempt.ledger.restored[ref].body) != content(written.after.body)
 
 
 def _is_new(attempt: Attempt, ref: Ref) -> bool:

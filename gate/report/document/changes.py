@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gate.core.model.body import Body
 from gate.core.plan.rollback_plan import content
+from gate.core.ssa.last_applied import without_last_applied
 from gate.report.schema.result import ChangedPath
 from gate.wire.masking import Masker
 from gate.wire.untrusted import clean_line
@@ -21,7 +22,6 @@ _ABSENT: Final = object()
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _ITEM_KEYS: Final = ("name", "containerPort", "port", "mountPath", "topologyKey", "key", "ip")
 """Fields that identify an item of a list (`x-kubernetes-list-map-keys`)."""
-_BOOKKEEPING: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 Difference = tuple[str, Any, Any]
 
@@ -29,19 +29,13 @@ Difference = tuple[str, Any, Any]
 def changed_paths(before: Body, after: Body) -> list[ChangedPath]:
     """Return the fields that differ, in the order of `after`, at most 50; status is ignored."""
     masker = Masker()
-    old, new = (masker.mask_object(_without_bookkeeping(body)) for body in (before, after))
+    bare = (without_last_applied(content(body)) for body in (before, after))
+    old, new = map(masker.mask_object, bare)
     found = itertools.islice(_differences("", old, new), MOST_PATHS)
     return [
         {"path": path, "before": _format_value(was), "after": _format_value(now)}
         for path, was, now in found
     ]
-
-
-def _without_bookkeeping(body: Body) -> dict[str, Any]:
-    """Return an object without what only repeats the manifest."""
-    value = content(body)
-    value.get("metadata", {}).get("annotations", {}).pop(_BOOKKEEPING, None)
-    return value
 
 
 def _differences(path: str, old: Any, new: Any) -> Iterator[Difference]:

@@ -189,7 +189,7 @@ def _iter_dropped_paths(attempt: Attempt) -> Iterator[str]:
     name = attempt.plan.name_of
     for ref, paths in attempt.ledger.dropped_paths.items():
         left = f"{_join_paths(paths)} of {name(ref)}"
-        yield f"the rollback left {left} as others have changed it meanwhile"
+        yield f"the rollback left {left} as others have it"
 
 
 def _iter_kept_paths(attempt: Attempt) -> Iterator[str]:

@@ -129,7 +129,7 @@ def _comparison_sample(look: Look, run: Run) -> ComparisonSample:
         "at_seconds": run.times.seconds_at(look.at),
         "new": {"bad": new.bad, "total": new.total},
         "old": {"bad": old.bad, "total": old.total},
-        "ratio": look.evidence.ratio,
+        "ratio": look.evidence.compared.ratio,
         "low": look.low,
         "high": finite(look.high),
     }

@@ -113,7 +113,7 @@ def _plot(
     return ComparisonPlot(
         f"{history['name']}: new against old",
         _describe(course, row, end),
-        (_decided_words(course, row), *_figures(end)),
+        (_decided_words(course, row, end), *_figures(end)),
         _curve(samples, x, y),
         rules,
         tuple(_scale_ticks(rules, y)),
@@ -203,20 +203,18 @@ def _describe(course: ComparisonHistory, row: CheckResult, end: ComparisonResult
     """Say what the drawing shows, for those who do not see it."""
     last = format_seconds(course["samples"][-1]["at_seconds"])
     figures = ", ".join(_figures(end))
-    return f"{_decided_words(course, row)}. At the last look, after {last}: {figures}."
+    return f"{_decided_words(course, row, end)}. At the last look, after {last}: {figures}."
 
 
 def _figures(end: ComparisonResult) -> tuple[str, ...]:
     return counted_words(end), ratio_words(end), detectable_words(end)
 
 
-def _decided_words(course: ComparisonHistory, row: CheckResult) -> str:
-    """Return when and why the check was decided."""
+def _decided_words(course: ComparisonHistory, row: CheckResult, end: ComparisonResult) -> str:
+    """Return when and why the check was decided, or why it was not."""
     at = course["decided_at_seconds"]
     if at is None:
-        return (
-            f"not decided: neither all above {course['tolerated']:g}, nor below {course['harm']:g}"
-        )
+        return ": ".join(filter(None, ("not decided", end["why_undecided"])))
     after = format_seconds(at)
     if row["verdict"] == "fail":
         return f"failed after {after}: more than {course['tolerated']:g} times the old rate"

@@ -56,6 +56,8 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "fresh_pods": [],
         "shared_seconds": None,
         "enough_seconds": None,
+        "compared": None,
+        "why_undecided": "",
     },
     ("history", "pods"): {"kind": DEFAULT_KIND},
     ("history", "checks"): {"comparison": None},

@@ -14,11 +14,22 @@ class CountedResult(TypedDict):
     total: float
 
 
+class ComparedResult(TypedDict):
+    """What both versions counted in looks that saw both."""
+
+    new: CountedResult
+    old: CountedResult
+
+
 class ComparisonResult(TypedDict):
     """What a comparison by counts says of the new rate of bad events as a ratio to the old one."""
 
     new: CountedResult
     old: CountedResult
+    compared: Annotated[
+        ComparedResult | None,
+        Meta(description="What the ratio and its interval are of; null in an older document."),
+    ]
     baseline: Annotated[
         Literal["all", "fresh"],
         Meta(description="Which pods of the old version: all, or those started with new ones."),
@@ -47,6 +58,9 @@ class ComparisonResult(TypedDict):
             description="For how long both would have to serve, with such traffic, until a rate"
             " twice as bad fails four times in five; null where the counts do not tell."
         ),
+    ]
+    why_undecided: Annotated[
+        str, Meta(description='Why nothing was decided; "" where it was, and in an older document.')
     ]
 
 

@@ -56,6 +56,9 @@ class PowerResult(TypedDict):
     phase_origin: Literal["bake", "usual"]
     interval_seconds: float
     looks: int
+    first_look_seconds: Annotated[
+        float, Meta(description="When the first of them is, since the phase began.")
+    ]
     tolerance: Annotated[
         float, Meta(description="How much worse may run on, as a share of the old rate.")
     ]

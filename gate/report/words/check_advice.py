@@ -6,12 +6,15 @@ import shlex
 from collections.abc import Iterator
 from typing import Final
 
+from gate.core.checks.measurement import NO_OLD_VERSION
 from gate.core.checks.run import ConclusionKind
 from gate.duration import format_seconds
-from gate.report.schema.result import Result
+from gate.report.schema.check_verdict import ComparisonResult
+from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
 
 _AGAINST: Final = (ConclusionKind.FAIL, ConclusionKind.INCONCLUSIVE)
+_FIXED_BOUND: Final = "check with a fixed bound, which needs the new version alone"
 _ADDED: Final = ", with this run's check flags added"
 
 
@@ -26,7 +29,16 @@ def decides_by_counts(result: Result) -> bool:
     return bool(decided) and all(one["comparison"] is not None for one in decided)
 
 
-def advise_on_counts(result: Result, name: str, place: list[str]) -> Iterator[Step]:
+def lacks_old_version(result: Result) -> bool:
+    """Tell whether comparisons decided nothing about what others rolled out: it serves alone."""
+    decided = [one for one in result["checks"] if one["verdict"] in _AGAINST and one["required"]]
+    alone = [one for one in decided if one["message"] == NO_OLD_VERSION]
+    return result["command"] == "verify" and bool(decided) and alone == decided
+
+
+def advise_on_counts(
+    result: Result, worst: WorkloadResult, name: str, place: list[str]
+) -> Iterator[Step]:
     """Yield what to do about a comparison: to mend the version, or to give it more evidence."""
     if any(one["verdict"] == ConclusionKind.FAIL for one in result["checks"]):
         yield Step("find out which requests fail in the new version, fix that, then apply again")
@@ -35,11 +47,17 @@ def advise_on_counts(result: Result, name: str, place: list[str]) -> Iterator[St
     if shared is None and result["command"] == "verify":
         yield Step(
             "begin to verify while both versions serve, as soon as the rollout begins; or take a"
-            " check with a fixed bound, which needs the new version alone"
+            f" {_FIXED_BOUND}"
         )
         return
+    if shared is None and worst["baseline"] is None:
+        yield Step(
+            f"no version served before, so there is nothing to compare with: take a {_FIXED_BOUND}"
+        )
+        return
+    found = "twice as bad is found in such a time; for less, " if _had_enough(result) else ""
     text = (
-        "let both versions serve side by side for longer (a longer minReadySeconds; of a"
+        f"{found}let both versions serve side by side for longer (a longer minReadySeconds; of a"
         " StatefulSet, a partition)"
     )
     if shared is None:
@@ -52,9 +70,19 @@ def advise_on_counts(result: Result, name: str, place: list[str]) -> Iterator[St
 
 def _find_shared_seconds(result: Result) -> float | None:
     """Return the least time that both versions of an undecided comparison served; None for none."""
-    open_ones = [one for one in result["checks"] if one["verdict"] in _AGAINST and one["required"]]
-    found = [one["comparison"]["shared_seconds"] for one in open_ones if one["comparison"]]
+    found = [one["shared_seconds"] for one in _open_comparisons(result)]
     return min((seconds for seconds in found if seconds), default=None)
+
+
+def _had_enough(result: Result) -> bool:
+    """Tell whether each undecided comparison would have found twice as bad four times in five."""
+    times = [(one["enough_seconds"], one["shared_seconds"]) for one in _open_comparisons(result)]
+    return all(enough and shared and enough <= shared for enough, shared in times)
+
+
+def _open_comparisons(result: Result) -> list[ComparisonResult]:
+    open_ones = [one for one in result["checks"] if one["verdict"] in _AGAINST and one["required"]]
+    return [one["comparison"] for one in open_ones if one["comparison"]]
 
 
 def _ask(result: Result, text: str, name: str, place: list[str], *how: str) -> Step:

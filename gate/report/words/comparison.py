@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.report.schema.check_verdict import ComparisonResult, CountedResult
+from gate.report.schema.check_verdict import ComparedResult, ComparisonResult, CountedResult
 
 
 def counted_words(comparison: ComparisonResult) -> str:
@@ -10,7 +10,15 @@ def counted_words(comparison: ComparisonResult) -> str:
     pods = len(comparison["fresh_pods"])
     fresh = f" ({pods} fresh pod{'' if pods == 1 else 's'})"
     old = f"old{fresh if comparison['baseline'] == 'fresh' else ''}"
-    return f"new {_of(comparison['new'])} bad, {old} {_of(comparison['old'])} bad"
+    counted = f"new {_of(comparison['new'])} bad, {old} {_of(comparison['old'])} bad"
+    compared = comparison["compared"]
+    if compared is None or not compared["new"]["total"] or _is_all(compared, comparison):
+        return counted
+    return f"{counted}; while both served {_of(compared['new'])} against {_of(compared['old'])}"
+
+
+def _is_all(compared: ComparedResult, comparison: ComparisonResult) -> bool:
+    return (compared["new"], compared["old"]) == (comparison["new"], comparison["old"])
 
 
 def ratio_words(comparison: ComparisonResult) -> str:

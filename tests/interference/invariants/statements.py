@@ -21,16 +21,14 @@ from tests.interference.leaves import Leaves, Path, changes, differences, leaves
 
 
 def statement_is_true(facts: Facts) -> Iterator[str]:
-    """What the document says of each Deployment and each object is so."""
+    """What the document says of each workload and each object is so."""
     document = facts.ended.document
     if document is None:
         return
-    for said in document["deployments"]:
-        key = Key("deployments", said["namespace"], said["name"])
-        yield from _running_is_true(facts, key, said)
+    for said in document["workloads"]:
+        yield from _running_is_true(facts, _key_said(said), said)
     for said in document["objects"]:
-        metadata = {"name": said["name"], "namespace": said["namespace"]}
-        key = key_of({"kind": said["kind"], "metadata": metadata}, said["namespace"])
+        key = _key_said(said)
         if key in facts.manifest:
             at_end = said.get("at_end") or {}
             yield from _action_is_true(facts, key, said["action"], at_end.get("state", ""))
@@ -38,13 +36,18 @@ def statement_is_true(facts: Facts) -> Iterator[str]:
                 yield from _state_is_true(facts, key, at_end.get("state", ""))
 
 
-# -- Deployments -----------------------------------------------------------------------------------
+def _key_said(said: JSON) -> Key:
+    metadata = {"name": said["name"], "namespace": said["namespace"]}
+    return key_of({"kind": said["kind"], "metadata": metadata}, said["namespace"])
+
+
+# -- workloads -------------------------------------------------------------------------------------
 
 
 def _running_is_true(facts: Facts, key: Key, said: JSON) -> Iterator[str]:
     """Hold whose pods are said to run against the images of the pods that there were.
 
-    The statement is of when they were seen last: any moment since the Deployment was read last
+    The statement is of when they were seen last: any moment since the workload was read last
     may be the one.
     """
     running = said["running"]
@@ -66,7 +69,7 @@ def _images_said(said: JSON, version: str) -> list[str]:
 
 
 def _moments(facts: Facts, key: Key) -> list[int]:
-    """Return the counts of writes from a Deployment's last read on, as far as pods changed."""
+    """Return the counts of writes from a workload's last read on, as far as pods changed."""
     read_at, end = facts.ended.last_read_at.get(key), facts.ended.ended
     pods = [own for own in facts.versions if own.resource == "pods"]
     seen = sorted((each for own in pods for each in facts.until(own, end)), key=_number)
@@ -80,7 +83,7 @@ def _number(version: Version) -> int:
 
 
 def _images_of_pods(facts: Facts, key: Key, number: int) -> set[str]:
-    """Return the images of a Deployment's pods at a count of writes, of those that stay."""
+    """Return the images of a workload's pods at a count of writes, of those that stay."""
     found = set()
     for own in facts.versions:
         if own.resource != "pods":
@@ -104,8 +107,9 @@ def _stays(pod: JSON) -> bool:
 
 
 def _is_others(facts: Facts, key: Key) -> bool:
-    """Whether somebody else wrote a Deployment, or took its lock."""
-    lease = Key("leases", key.namespace, f"rollout-gate.deployment.{key.name}")
+    """Whether somebody else wrote a workload, or took its lock."""
+    kind = key.resource.removesuffix("s")
+    lease = Key("leases", key.namespace, f"rollout-gate.{kind}.{key.name}")
     return any(
         each.writer is Writer.OTHERS
         for own in (key, lease)

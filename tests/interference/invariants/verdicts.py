@@ -41,8 +41,24 @@ def ends_as_it_may(facts: Facts) -> Iterator[str]:
             may |= {ROLLED_BACK, ROLLBACK_FAILED, FAILED}
     if facts.trial.start is Start.NOTHING and ROLLED_BACK in may:
         may |= {FAILED}  # there is nothing to go back to
+    if may & {ROLLED_BACK, ROLLBACK_FAILED} and _was_forgotten(facts):
+        may |= {FAILED}
     if facts.exit_code not in may:
         yield f"exit {facts.exit_code}, and it may only be {sorted(may)}"
+
+
+def _was_forgotten(facts: Facts) -> bool:
+    """Whether no version serves alone, and others deleted the Lease that tells which was verified.
+
+    That counts before the attempt has taken the lock: after that it knows where to return to.
+    """
+    return facts.trial.is_kept and any(
+        version.body is None and version.writer is Writer.OTHERS
+        for key in facts.versions
+        if key.resource == "leases"
+        for version in facts.after(key, facts.ended.started)
+        if version.number <= facts.before_attempt(key)
+    )
 
 
 def _undisturbed(facts: Facts) -> int:

@@ -18,13 +18,15 @@ from tests.interference.expected import (
     SIGNALS,
     VERIFIED,
     is_verified,
+    missing_paths,
     named,
 )
 from tests.interference.facts import Facts, Writer
-from tests.interference.leaves import Path, changes, template
+from tests.interference.leaves import Leaves, Path, changes, template
 from tests.interference.trial import Start
 
 _RECORD = "rollout-gate/attempt"
+_TEMPLATE: Path = ("spec", "template")
 
 
 def nothing_written_over_others(facts: Facts) -> Iterator[str]:
@@ -94,12 +96,17 @@ def _wrongly_removed(facts: Facts, pod: Key, request: Request) -> Iterator[str]:
     if owner not in facts.manifest or not pod.name.startswith(f"{shop.DB}-"):
         yield f"it removed {pod.name}, which is of no StatefulSet of the manifest"
     elif then and then[-1].body is not None:
-        said = then[-1].body["metadata"]["labels"].get(shop.VERSION)
-        path = shop.MARKERS["statefulsets"]
         at = [each for each in facts.versions.get(owner, ()) if each.at <= request.at]
-        wanted = {each.leaves.get(path) for each in at[-1:]}
-        if said in wanted:
+        if any(_is_of_template(then[-1].leaves, each.leaves) for each in at[-1:]):
+            said = then[-1].body["metadata"]["labels"].get(shop.VERSION)
             yield f"it removed {pod.name} of version {said}, which is to run"
+
+
+def _is_of_template(pod: Leaves, owner: Leaves) -> bool:
+    """Whether a pod has all of its owner's template; two revisions may be of one version."""
+    return not missing_paths(
+        {path[len(_TEMPLATE) :]: value for path, value in template(owner).items()}, pod
+    )
 
 
 def never_a_mix_that_nobody_wrote(facts: Facts) -> Iterator[str]:

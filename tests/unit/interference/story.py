@@ -178,11 +178,33 @@ def said(*actions: tuple[Key, str], running: str = "new", code: int = 0, state: 
         }
         for key, action in actions
     ]
-    deployment = {
+    workload = {
+        "kind": "Deployment",
         "namespace": NAMESPACE,
         "name": shop.WEB,
         "running": running,
         "baseline": {"images": ["shop/web:1"]},
         "new": {"images": ["shop/web:2"]},
     }
-    return {"exit_code": code, "deployments": [deployment], "objects": objects}
+    return {"exit_code": code, "workloads": [workload], "objects": objects}
+
+
+def lease(holder: str, annotations: JSON | None = None) -> JSON:
+    """Return the lock of the Deployment."""
+    metadata = {"name": LEASE.name, "annotations": annotations or {}}
+    return {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": holder}}
+
+
+def kept_and_forgotten(*, is_early: bool) -> Facts:
+    """Return a failure beside a kept version whose Lease others deleted, before it was taken."""
+    story = begun()
+    story.apply(Writer.BEFORE, shop.KEPT)
+    story.write(Writer.BEFORE, LEASE, lease(""))
+    started = story.number
+    ours, gone = (Writer.OURS, lease("vm 1")), (Writer.OTHERS, None)
+    for writer, body in (gone, ours) if is_early else (ours, gone):
+        story.write(writer, LEASE, body)
+    story.apply(Writer.OURS, shop.NEW)
+    kept = trial(is_good=False, start=Start.KEPT_WITH_SECRET)
+    facts = story.facts(6, trial=kept, performed=performed("lease-deleted", is_early=is_early))
+    return replace(facts, ended=replace(facts.ended, started=started))

@@ -27,6 +27,8 @@ from tests.unit.interference.story import (
     broken_off,
     by_hand,
     complete,
+    kept_and_forgotten,
+    lease,
     performed,
     rolled_back,
     said,
@@ -251,11 +253,6 @@ def _failed_for_a_secret_that_others_changed_later() -> Facts:
     return story.facts(5, trial=trial(is_good=False, start=Start.KEPT_WITH_SECRET))
 
 
-def _lease(holder: str, annotations: JSON | None = None) -> JSON:
-    metadata = {"name": LEASE.name, "annotations": annotations or {}}
-    return {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": holder}}
-
-
 def _untrue(document: JSON, story: Story | None = None, code: int = 0) -> Facts:
     """Return an attempt that says this of what it did: version 2 verified, where no story is."""
     return with_document((story or verified()).facts(code), document)
@@ -280,6 +277,7 @@ PLANTED: dict[str, list[Callable[[], Facts]]] = {
     "ends_as_it_may": [
         lambda: ended(rolled_back().facts(0), 4),
         lambda: verified().facts(3, performed=performed("kubectl-applies-the-same-version")),
+        lambda: kept_and_forgotten(is_early=False),
     ],
     "ends_in_time": [lambda: ended(verified().facts(0), 0, seconds=300.0)],
     "is_no_bug": [
@@ -309,7 +307,9 @@ PLANTED: dict[str, list[Callable[[], Facts]]] = {
     "failed_version_stands": [_kept_and_taken_back],
     "never_a_mix_that_nobody_wrote": [_kept_in_part, _a_bad_versions_configuration],
     "one_way_back": [_verified_after_two_writes],
-    "only_the_manifest_is_written": [lambda: verified().facts(0, requests=(write_of(_OTHER),))],
+    "only_the_manifest_is_written": [
+        lambda: verified().facts(0, requests=(write_of(_OTHER),)),
+    ],
     "statement_is_true": [
         *(
             partial(_untrue, said((SETTINGS, action)))
@@ -332,8 +332,8 @@ PLANTED: dict[str, list[Callable[[], Facts]]] = {
         _failed_for_a_secret_that_others_changed_later,
     ],
     "lock_is_given_back": [
-        lambda: _left(_lease("vm 1")),
-        lambda: _left(_lease("", {"rollout-gate/attempt": "x"})),
+        lambda: _left(lease("vm 1")),
+        lambda: _left(lease("", {"rollout-gate/attempt": "x"})),
         lambda: _left({"kind": "Secret", "metadata": {"name": LEASE.name}}),
     ],
     "next_apply_works": [
@@ -385,9 +385,14 @@ def test_a_recover_that_finds_nothing_to_finish_says_nothing_of_the_new_version(
 
 def test_what_others_hold_is_no_lock_of_ours() -> None:
     """A Lease that somebody else took stays theirs; a signal leaves the record open."""
-    held = _lease(FOREIGN_HOLDER, {"rollout-gate/attempt": "x"})
+    held = lease(FOREIGN_HOLDER, {"rollout-gate/attempt": "x"})
     kept = {"kind": "Secret", "metadata": {"name": LEASE.name}}
     assert not broken(superseded().facts(8, left=(held, kept), performed=performed("lease-taken")))
-    recorded = _lease("", {"rollout-gate/attempt": "x"})
+    recorded = lease("", {"rollout-gate/attempt": "x"})
     facts = verified().facts(0, left=(recorded,), performed=performed("terminated"))
     assert not broken(ended(facts, 143))
+
+
+def test_a_failure_beside_a_kept_version_has_nowhere_to_return_to_once_forgotten() -> None:
+    """The Lease, which others deleted before it was taken, had what was verified."""
+    assert "ends_as_it_may" not in names(kept_and_forgotten(is_early=True))

@@ -76,7 +76,7 @@ COMPARED: Final[CheckResult] = {
         "new": {"bad": 36.0, "total": 900.0}, "old": {"bad": 9.0, "total": 900.0},
         "baseline": "all", "fresh_pods": [],
         "ratio": 4.0, "low": 1.52, "high": 16.2, "detectable": 2.39,
-        "shared_seconds": 90.0, "enough_seconds": 130.0,
+        "compared": None, "shared_seconds": 90.0, "enough_seconds": 130.0, "why_undecided": "",
     },
 }  # fmt: skip
 COMPARISON: Final[CheckHistory] = {

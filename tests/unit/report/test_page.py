@@ -141,6 +141,12 @@ def test_a_plot_is_told_in_words() -> None:
     comparison["baseline"], comparison["fresh_pods"] = "fresh", ["web-1-a", "web-1-b"]
     (fresh,) = comparison_plots(result)
     assert fresh.figures[1] == "new 36 of 900 bad, old (2 fresh pods) 9 of 900 bad"
+    comparison["compared"] = {
+        "new": {"bad": 30.0, "total": 700.0},
+        "old": {"bad": 9.0, "total": 700.0},
+    }
+    (partly,) = comparison_plots(result)
+    assert partly.figures[1].endswith("9 of 900 bad; while both served 30 of 700 against 9 of 700")
     assert all(f"<li>{said}</li>" in page for said in plot.figures)
     assert "against before" not in [lane.title for chart in charts(result) for lane in chart.lanes]
 
@@ -152,8 +158,8 @@ def test_a_plot_is_told_in_words() -> None:
         (6.0, "pass", 0.5, 1.2, "passed after 6s: less than 2 times the old rate"),
         (6.0, "undecided", 0.5, 1.2, "passed after 6s: less than 2 times the old rate"),
         (6.0, "pass", None, None, "passed after 6s: the new rate is negligible, below 0.1 %"),
-        (None, "inconclusive", None, None, "not decided: neither all above 1.25, nor below 2"),
-        (None, "undecided", 500.0, None, "not decided"),
+        (None, "inconclusive", 4.0, 22.0, "not decided: 7 looks, of at least 9. At the last look"),
+        (None, "undecided", 500.0, None, "not decided: 7 looks, of at least 9"),
     ],
 )
 def test_any_comparison_has_a_plot(
@@ -165,6 +171,7 @@ def test_any_comparison_has_a_plot(
     assert history is not None
     assert row["comparison"] is not None
     row["verdict"], row["comparison"]["ratio"], row["comparison"]["high"] = verdict, ratio, high
+    row["comparison"]["why_undecided"] = "7 looks, of at least 9"
     history["decided_at_seconds"] = decided_at
     for sample in history["samples"]:
         sample["ratio"], sample["high"], sample["low"] = ratio, high, 0.0

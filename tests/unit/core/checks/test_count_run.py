@@ -207,6 +207,84 @@ def test_what_is_neither_shown_is_inconclusive() -> None:
     )
 
 
+@pytest.mark.contract("B1451")
+@each(
+    ("rule", "new", "why"),
+    [
+        ({}, (16, 1000), "neither above 1.25 nor below 2 times is shown"),
+        (
+            {"min_delta": 0.05},
+            (40, 1000),
+            "the new rate is at most 0.05 (min-delta) above the old one",
+        ),
+    ],
+)
+def test_what_had_enough_traffic_is_not_told_to_wait(
+    rule: dict[str, float], new: Reading, why: str
+) -> None:
+    """Five minutes that find twice as bad: what is less, or allowed, is the reason."""
+    check = counts(During.BOTH)
+    assert isinstance(check.probe, Counts)
+    probe = replace(check.probe, rule=replace(check.probe.rule, **rule))
+    run = steady(started(replace(check, probe=probe)), 31, new, (10, 1000))
+    assert run.counts is not None
+    assert run.counts.enough_seconds == run.counts.shared.seconds == 300
+    said = conclude(run)
+    assert said.kind is INCONCLUSIVE
+    assert said.message.startswith(f"{why}: ")
+
+
+def after_trouble(during: During, bad_before: float) -> CheckRun:
+    """Return a run in which old serves alone for two minutes, then beside one thrice as bad."""
+    run, new, old = started(counts(during)), (0.0, 0.0), (1000.0, 10_000.0)
+    for number in range(61):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        new_side = samples(*new) if number >= 12 else Samples(Form.VECTOR)
+        run = run.after_answer(tick, now, both(new_side, samples(*old)))
+        if run.finished:
+            break
+        if number < 12:
+            old = (old[0] + bad_before, old[1] + 1000)
+        if number >= 11:
+            new, old = (new[0] + 15, new[1] + 500), (old[0] + 5, old[1] + 500)
+    return run
+
+
+@pytest.mark.contract("B1450")
+@each("during", [During.BAKE, During.BOTH])
+def test_trouble_of_the_old_version_before_the_new_one_serves_acquits_nobody(
+    during: During,
+) -> None:
+    """It fails at the same look, and the ratio it names is that of the time of both."""
+    calm, trouble = after_trouble(during, 10), after_trouble(during, 100)
+    assert (calm.verdict_so_far.kind, trouble.verdict_so_far.kind) == (FAIL, FAIL)
+    assert trouble.last_at == calm.last_at
+    said = trouble.verdict_so_far.message
+    assert "; while both served " in said
+    assert ", 3 times the rate, likely " in said
+    assert trouble.failure is not None
+    assert (trouble.failure.value, trouble.failure.baseline) == (0.03, 0.01)
+
+
+@pytest.mark.contract("B1450")
+@each("during", [During.BAKE, During.BOTH])
+def test_trouble_after_the_old_version_has_gone_fails_nobody(during: During) -> None:
+    """Both were equal while both served; then six times as many are bad, whatever the cause."""
+    run, new, old = started(counts(during)), (1000.0, 10_000.0), (1000.0, 10_000.0)
+    for number in range(61):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        run = run.after_answer(tick, now, both(samples(*new), samples(*old)))
+        new = (new[0] + (12 if number >= 30 else 2), new[1] + 200)
+        old = (old[0] + 2, old[1] + 200) if number < 9 else old
+    assert not run.finished
+    said = conclude(run)
+    assert said.kind is INCONCLUSIVE
+    assert said.message.startswith("the old version no longer serves; both served together for 90s")
+    assert "; while both served 18 of 1,800 against 18 of 1,800, 1 times the rate" in said.message
+
+
 @pytest.mark.contract("B1151")
 def test_the_last_look_takes_what_is_left_of_alpha() -> None:
     """What no earlier look would fail, the end of the phase does."""

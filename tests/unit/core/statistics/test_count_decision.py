@@ -14,7 +14,12 @@ from scipy.stats import binom, chi2, norm
 
 from gate.core.statistics.count_decision import LEAST_TICKS, CountRule, End, judge
 from gate.core.statistics.count_estimate import POWER, estimate, times_to_find
-from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
+from gate.core.statistics.count_evidence import (
+    BothCounts,
+    CountEvidence,
+    CountTick,
+    SideCounts,
+)
 from gate.core.statistics.ratio_likelihoods import ALTERNATIVES, STEP
 from tests.table import each
 
@@ -49,8 +54,8 @@ def test_looks_that_see_one_version_each_count_as_one_that_sees_both() -> None:
     """Wherever the other version is seen within the ticks that are joined, and not beyond."""
     nothing, new, old = (0, 0, 0, 0), (3, 100, 0, 0), (0, 0, 1, 100)
 
-    def evidence(*ticks: tuple[float, float, float, float]) -> float:
-        found = ROLLOUT.begin(most_joined=3)
+    def evidence(*ticks: tuple[float, float, float, float], first: float = 1.0) -> float:
+        found = ROLLOUT.begin(most_joined=3).plus(CountTick(0, first, 0, first))
         for tick in ticks:
             found = found.plus(CountTick(*tick))
         return found.likelihoods.log_evidence_above(ROLLOUT.tolerated)
@@ -62,6 +67,9 @@ def test_looks_that_see_one_version_each_count_as_one_that_sees_both() -> None:
     assert evidence(old, nothing, nothing, new) == 0
     assert evidence(old, old, old, new, old) == together
     assert evidence(new, old, new, old) > together
+    late = evidence(old, old, new, old, first=0)
+    assert late == 0, "the first look at a version also saw the time before it"
+    assert evidence(old, old, new, new, old, first=0) == together
 
 
 @pytest.mark.contract("B1380")
@@ -69,7 +77,8 @@ def test_what_one_version_served_alone_shows_no_ratio_in_a_rollout() -> None:
     """It is no evidence there, so it makes no smaller ratio detectable, and less time enough."""
     together = [(2, 200, 2, 200)] * 10
     shared = gathered(ROLLOUT, *together)
-    more = gathered(ROLLOUT, *[(0, 0, 2, 200)] * 20, *together, *[(2, 200, 0, 0)] * 20)
+    alone_first, alone_last = [(0, 0, 2, 200)] * 20, [(2, 200, 0, 0)] * 20
+    more = gathered(ROLLOUT, *alone_first, together[0], *together, *alone_last)
     found = estimate(ROLLOUT, shared).detectable
     assert found is not None
     assert estimate(ROLLOUT, more).detectable == found
@@ -161,7 +170,8 @@ def test_the_boundary_of_haybittle_and_peto_spends_as_scipys_does() -> None:
         of_new, of_old = (
             SideCounts(bad, all_, bad * bad / all_, LEAST_TICKS) for bad in (new, old)
         )
-        return judge(BAKE, CountEvidence(of_new, of_old), at_the_end=at_the_end) is End.WORSE
+        evidence = CountEvidence(of_new, of_old, compared=BothCounts(of_new, of_old))
+        return judge(BAKE, evidence, at_the_end=at_the_end) is End.WORSE
 
     found, scipys = (spent(each_, 60, 2, share) for each_ in (by_the_gate, by_scipy))
     assert found == pytest.approx(scipys, abs=CLOSE)
@@ -195,8 +205,8 @@ def test_ticks_of_one_version_alone_do_not_make_the_other_known(rule: CountRule)
     old_alone, new_alone = [(0, 0, 1, 100)] * 12, [(50, 100, 0, 0)] * 12
     both = (50, 100, 1, 100)
     for alone in (old_alone, new_alone):
-        assert judge(rule, gathered(rule, *alone, *[both] * 8)) is End.UNDECIDED
-        assert judge(rule, gathered(rule, *alone, *[both] * 9)) is End.WORSE
+        assert judge(rule, gathered(rule, *alone, *[both] * 9)) is End.UNDECIDED
+        assert judge(rule, gathered(rule, *alone, *[both] * 10)) is End.WORSE
 
 
 @pytest.mark.contract("B1151")

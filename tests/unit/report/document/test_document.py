@@ -238,7 +238,7 @@ def test_fields_left_to_their_new_owners_are_named() -> None:
     lines = RunLines(warnings=("known ahead",), advice=("no probe",))
     run = Run(RunIdentity("1", "id", "apply"), times, lines=lines)
     first, *others = document(stage.attempt, run)["warnings"]
-    assert "the rollback left spec.replicas of deployment/web as others have changed it" in first
+    assert "the rollback left spec.replicas of deployment/web as others have it" in first
     assert others == ["known ahead", "no probe"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
@@ -82,6 +83,33 @@ def test_after_a_comparison_no_single_look_is_advised(
     said = words(result)
     assert advised in said
     assert "--explain" not in said
+
+
+@pytest.mark.contract("B1451", "B1452")
+@each(
+    ("is_first", "shared", "enough", "advised"),
+    [
+        (False, 90.0, 130.0, " let both versions serve side by side"),
+        (False, 90.0, 90.0, "twice as bad is found in such a time; for less, let both versions"),
+        (False, 0.0, None, " let both versions serve side by side"),
+        (True, 0.0, None, "no version served before, so there is nothing to compare with"),
+    ],
+)
+def test_more_time_is_advised_where_it_is_what_lacked(
+    is_first: bool, shared: float, enough: float | None, advised: str
+) -> None:
+    """Not beside a first version, and not as what would find twice as bad where that was found."""
+    found = workload_result(Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
+    found["baseline"] = None if is_first else found["baseline"]
+    result = result_of(found)
+    comparison = copy.deepcopy(COMPARED["comparison"])
+    assert comparison is not None
+    comparison["shared_seconds"], comparison["enough_seconds"] = shared, enough
+    result["checks"] = [{**COMPARED, "verdict": "inconclusive", "comparison": comparison}]
+    said = f" {words(result)}"
+    assert advised in said
+    assert ("--power" in said) is not is_first
+    assert ("such a time" in said) is (shared == enough)
 
 
 @pytest.mark.contract("B880")

@@ -18,7 +18,9 @@ from gate.core.protocol.events import Answer, AttemptEvent, LeaseLost, Suspended
 from gate.core.steps.step import begin, step, wake_at
 
 HEARTBEAT_SECONDS = 30.0
-SUSPENDED_SECONDS = 5.0
+LONGEST_NAP_SECONDS = 1.0
+"""Longest wait at a time: a suspension that is over before the wait is shows nowhere."""
+SUSPENDED_SECONDS = 2.0
 """How late a wait has to end to show that the process or its machine was suspended."""
 
 
@@ -91,14 +93,14 @@ class Engine:
     def _next(self, attempt: Attempt) -> Message | None:
         """Wait for whichever comes first: a message, the attempt's wake time, the heartbeat.
 
-        An attempt may have no wake time: then the heartbeat bounds the wait.
+        Returns None where nothing came within `LONGEST_NAP_SECONDS`.
         """
         now = self._clock.now()
         if now >= self._said_at + HEARTBEAT_SECONDS:
             self._said_at = now
             self._listener.beat(attempt)
         due_at = wake_at(attempt)
-        nap = min(due_at, self._said_at + HEARTBEAT_SECONDS) - now
+        nap = min(due_at, self._said_at + HEARTBEAT_SECONDS, now + LONGEST_NAP_SECONDS) - now
         message = self._clock.receive(self._inbox, max(0.0, nap))
         suspended_seconds = self._clock.now() - self._awake_at
         if suspended_seconds > max(0.0, nap) + SUSPENDED_SECONDS:

@@ -91,7 +91,8 @@ class CheckSettings(ClusterSettings):
         Option(
             Group.CHECKS,
             GATING,
-            "refuse if a check finds no data for the running version, or an HTTP check fails on it",
+            "refuse if a check gets no answer or no data of the running version, or an HTTP check"
+            " fails on it",
         ),
     ] = False
     prometheus: Annotated[

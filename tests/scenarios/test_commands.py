@@ -14,6 +14,7 @@ from tests.bed.expectations import (
     changes,
     warned,
 )
+from tests.bed.pods import restarts
 from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
@@ -285,3 +286,18 @@ def test_pause_and_resume(scene: Scene) -> None:
     result = scene.gate("resume", "web", *DOCUMENT)
     assert_verified(result)
     assert_runs(scene.objects, "shop/web:2", revision=2)
+
+
+@pytest.mark.contract("B1429")
+@pytest.mark.sandbox_only("the words of a command; the same code says them anywhere")
+def test_status_of_what_crashes_and_moves_no_further_leads_to_its_verdict(scene: Scene) -> None:
+    """With `OnDelete` nobody replaces the others: to watch would wait for nothing."""
+    on_delete: JSON = {"updateStrategy": {"type": "OnDelete"}}
+    assert_verified(scene.apply(stateful_set(**on_delete)))
+    bad = stateful_set(image="shop/db:2", behaviour=CRASH, **on_delete)
+    assert_ended(scene.apply(bad), 0, "applied", "NoRollout", running="baseline")
+    scene.objects.delete("pods", "db-2")
+    scene.objects.wait("pods", lambda found: any(restarts(pod) > 1 for pod in found))
+    result = scene.gate("status", "sts/db")
+    assert "what to do about it: rollout-gate verify statefulset/db" in result.stdout
+    assert "--watch" not in result.stdout

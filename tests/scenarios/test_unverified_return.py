@@ -15,7 +15,8 @@ from tests.bed.expectations import (
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.killing import LEASE
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import LEASE, kill_apply, recover
 from tests.scenarios.versions import (
     CRASH,
     KEEP,
@@ -93,6 +94,24 @@ def test_a_change_that_failed_a_check_is_held_against_no_version(scene: Scene, c
     assert judgements(scene, "web")[4] == ("verified", "", True)
 
 
+@pytest.mark.contract("B1425")
+@pytest.mark.sandbox_only("what a lock remembers, and what is said of it")
+def test_a_change_that_a_dead_gate_took_back_is_held_against_no_version(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Of two workloads, beside which configuration alone changed."""
+    both = web(), web(name="api")
+    assert_verified(scene.apply(settings("one"), *both))
+    before = judgements(scene, "web")
+    line = r"restored .*settings restored"
+    kill_apply(scene, program, settings("two"), *both, line=line, flags=FAILING)
+    result = recover(scene)
+    assert_ended(result, 4, "rolled-back", "CheckFailed")
+    said = "the change of configuration of deployment/web, deployment/api failed; 2 of 2"
+    assert said in one_line(report(scene, result))
+    assert judgements(scene, "web") == before
+
+
 @pytest.mark.contract("B1372", "B1370")
 def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scene: Scene) -> None:
     """A first version was complete, and nothing was found against it: not a crash goes on for it.
@@ -136,6 +155,7 @@ def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None
     assert "so a failure has nowhere to return to" in result.stderr
 
 
+@pytest.mark.sandbox_only("the lock has to be taken before the first write")
 @pytest.mark.contract("B1420")
 def test_a_refusal_beside_two_versions_says_that_both_run(scene: Scene) -> None:
     """Pods of v1, which a failure returns to, and one of the v9 that was kept; nothing written."""

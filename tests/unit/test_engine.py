@@ -189,5 +189,29 @@ def test_an_attempt_without_a_wake_time_can_be_waited_for(stuck: World) -> None:
     stuck.clock.receive = noted  # type: ignore[method-assign,assignment]
     budgets = Budgets(timeout_seconds=200_000.0, read_interval_seconds=150_000.0)
     stuck.run(Policy(budgets=budgets))
-    assert max(naps) <= 30.0
+    assert max(naps) <= 1.0
     assert min(naps) >= 0.0
+
+
+@pytest.mark.contract("B1437")
+@pytest.mark.parametrize(
+    ("begins", "seconds", "noticed"), [(0.0, 3.1, True), (0.0, 60.0, True), (1.0, 1.9, False)]
+)
+def test_a_standstill_within_a_long_wait_is_noticed(
+    stuck: World, begins: float, seconds: float, noticed: bool
+) -> None:
+    """It begins at the start or at the end of one nap; nothing is due for a long time."""
+    receive, clock = stuck.clock.receive, stuck.clock
+
+    def suspended(inbox: Inbox, nap_seconds: float) -> object:
+        if clock.now() != 110.0:
+            return receive(inbox, nap_seconds)
+        message = receive(inbox, begins)
+        clock.advance_to(110.0 + max(begins + seconds, nap_seconds))
+        return message
+
+    clock.receive = suspended  # type: ignore[method-assign,assignment]
+    attempt = stuck.run(Policy(budgets=Budgets(timeout_seconds=100.0)))
+    slept_seconds = clock.now() - 200.0
+    assert slept_seconds == pytest.approx(max(1.0, seconds) if noticed else 0.0)
+    assert attempt.interference.suspended_seconds == pytest.approx(slept_seconds)

@@ -150,7 +150,7 @@ def _warn(
     if settings.keep_verified_secrets:
         memory_warnings.warn_of_what_will_not_be_kept(session, plan, console.warn)
     replicas.warn_of_replicas(items, console.warn)
-    preflight.warn_of_configuration_alone(items, trials, console.warn)
+    preflight.warn_of_configuration(items, trials, console.warn, session.connection.cluster)
     preflight.warn_of_strategies(items, trials, console.warn)
     if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
         timeout_seconds = plan.policy.budgets.timeout_seconds

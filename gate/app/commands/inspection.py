@@ -24,6 +24,7 @@ from gate.core.model.fact import Absent, Known
 from gate.core.model.outcome import EXIT_CODES, ON_THEIR_WAY, Outcome
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import baseline_of
+from gate.core.rollout.early_evidence import early_causes
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.workload_kind import PodCounts
 from gate.core.ssa.applied_fields import applied_digest, digests_of
@@ -158,7 +159,7 @@ _NEXT: Final = {
 def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
     """Say what leads on from here, with the command to copy; "" where nothing is to be done."""
     word = call_verdict(rollout.verdict(now))
-    has_trouble = any(cause.reason not in ON_THEIR_WAY for cause in rollout.causes(now))
+    has_trouble = any(cause.reason not in ON_THEIR_WAY for cause in early_causes(rollout, now))
     found = _NEXT.get("failed" if word == "progressing" and has_trouble else word)
     if found is None or rollout.snapshot.live is None:
         return ""

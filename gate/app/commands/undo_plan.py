@@ -147,7 +147,7 @@ def _check_trials(found: UndoSubject, choice: Choice, items: Items, trials: Tria
         if item.ref == found.ref:
             shown = choice_name(choice, found.live.snapshot)
             check_return(item, trials.get(item.ref), choice, shown, warn, found.command)
-    preflight.warn_of_configuration_alone(items, trials, warn)
+    preflight.warn_of_configuration(items, trials, warn, found.session.connection.cluster)
 
 
 def _is_paused(live: LiveObject) -> bool:

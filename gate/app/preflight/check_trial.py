@@ -2,7 +2,8 @@
 
 A fault in a query refuses the attempt (exit 2), and so does what permanently keeps the server from
 answering (exit 3); what may be different in a minute is a warning. An HTTP check that fails before
-anything is written is a warning: its URL may be wrong, and would fail any new version. If nothing
+anything is written is a warning: its URL may be wrong, and would fail any new version. With
+`--strict-checks` what was not tried, or cannot pass as things are, is refused (exit 3). If nothing
 serves yet, the gate only connects to its service, without a request. Command checks are not run:
 they may change what they look at, while GET and HEAD are safe methods (RFC 9110, 9.2.1).
 """
@@ -183,7 +184,7 @@ def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: 
         raise _refusal(barred)
     doomed = [one for one in deciding if _why_it_cannot_pass(*one)]
     if doomed and settings.strict_checks:
-        hint = "correct the check, or drop --strict-checks"
+        hint = "correct the check, mend the way to what it asks, or drop --strict-checks"
         message = "; ".join(_why_it_cannot_pass(*one) for one in doomed)
         kinds = [asked.measurement.kind for _, asked in doomed]
         raise RefusedError(message, reason=_reason_of(kinds), hint=hint)
@@ -239,8 +240,6 @@ def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[
             "it will be inconclusive"
         )
     match found.kind:
-        case Kind.ERROR if not found.permanent:
-            yield f"check {name} got no answer now: {found.message}"
         case Kind.ERROR if not trial.check.decides:
             yield complaint(asked)
         case Kind.FAIL if trial.serves:
@@ -252,9 +251,11 @@ def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[
 def _why_it_cannot_pass(trial: _Trial, asked: AskedCheck) -> str:
     """Return why a check cannot pass as things are, "" if it may.
 
-    Its query sees no data of the serving version, or that version fails at its URL.
+    Its query gets no answer, or sees no data of the serving version, or that fails at its URL.
     """
     name, found = asked.check.name, asked.measurement
+    if trial.check.queries and found.kind is Kind.ERROR and not found.permanent:
+        return f"check {name} got no answer now: {found.message}"
     if not trial.serves:
         return ""
     if isinstance(trial.check.probe, Http) and found.kind in (Kind.FAIL, Kind.ERROR):

@@ -33,8 +33,9 @@ from gate.app.preflight.runs import phase_of, replacing_failed
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.preflight.trials import Trials, Warn
 from gate.app.runtime.session import Session
+from gate.cluster_name import ClusterName
 from gate.config import Settings
-from gate.core.kinds.registry import kind_of
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
@@ -44,6 +45,7 @@ from gate.core.plan.plan import Plan, PlannedWrite, Target, in_phases
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import resume_body
 from gate.core.readiness.needs import find_own_needs
+from gate.core.readiness.pod_environment import has_in_environment
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from gate.duration import format_seconds
 from gate.kube.kinds.registry import workload_of
@@ -142,15 +144,36 @@ def guard_outcome(
         refuse_paused(others, name, hint="take {field} out of the manifest, or --resume")
 
 
-def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, warn: Warn) -> None:
-    """Warn if configuration changes but no pod template does: pods read it when they start."""
+def warn_of_configuration(
+    items: Collection[Prepared], trials: Trials, warn: Warn, cluster: ClusterName
+) -> None:
+    """Warn of configuration that changes, while pods that run keep what they read as they started.
+
+    Each workload is named whose template stays as it is and has it in the environment; where no
+    template changes, and none has it there, all of them.
+    """
     changed = [item for item in items if _changes(item, trials)]
     configuration = sorted(i.ref for i in changed if i.ref.kind in ("ConfigMap", "Secret"))
-    if configuration and not any(item.is_workload for item in changed):
-        names = ", ".join(map(naming(item.ref for item in items), configuration))
+    if not configuration:
+        return
+    name, is_any_named = naming(item.ref for item in items), False
+    for item in (one for one in items if one.is_workload and one not in changed):
+        near = (ref for ref in configuration if ref.namespace == item.ref.namespace)
+        read = [ref for ref in near if has_in_environment(item.body, ref)]
+        if read and has_way_back(item.ref):
+            is_any_named = True
+            restart = cluster.command(
+                "rollout-gate", "restart", str(item.ref), namespace=item.ref.namespace
+            )
+            warn(
+                f"{name(item.ref)}: its pods keep {', '.join(map(name, read))} in their environment"
+                f" as it was, until they restart: {restart}"
+            )
+    if not is_any_named and not any(item.is_workload for item in changed):
+        names = ", ".join(map(name, configuration))
         warn(
-            f"this apply changes only configuration ({names}): "
-            "running pods do not pick it up until they restart"
+            f"only configuration changes ({names}):"
+            " running pods may not pick it up until they restart"
         )
 
 

@@ -108,6 +108,20 @@ def measure_answer(attempt: Attempt, effect: Ask, answer: Answered | Errored) ->
     return _with_run(attempt, run.after_error(effect.tick, answer.at, answer.error))
 
 
+def forget_questions(attempt: Attempt) -> Attempt:
+    """Return the attempt with each measurement that is under way to be asked again, from now on."""
+    asked = attempt.requests.outstanding
+    for number in [number for number, one in asked.items() if isinstance(one, Ask)]:
+        asked = asked.drop(number)
+    checks = attempt.health.checks
+    runs = FrozenMap({name: run.ask_again(attempt.now) for name, run in checks.items()})
+    return replace(
+        attempt,
+        requests=replace(attempt.requests, outstanding=asked),
+        health=replace(attempt.health, checks=runs),
+    )
+
+
 def _sort_old_pods(attempt: Attempt, check: Check) -> OldPods:
     """Return the pods of the old version by their age, for a check that compares with fresh ones.
 
@@ -178,13 +192,34 @@ def subject(attempt: Attempt, check: Check) -> Subject:
 def describe_alone(attempt: Attempt, phase: During) -> Iterator[str]:
     """Say of each comparison of a phase that no old version serves, and what follows."""
     for run in _running(attempt, phase):
-        check = run.check
-        if not check.compares or subject(attempt, check).baseline is not None:
+        if not _is_alone(attempt, run.check):
             continue
         follows = "it cannot be decided"
-        if isinstance(check.probe, Counts) and check.probe.rule.negligible:
+        if _decides_alone(run.check):
             follows = "it passes by a negligible rate of the new one alone"
-        yield f"{check.name}: no old version serves, there is nothing to compare with: {follows}"
+        name = run.check.name
+        yield f"{name}: no old version serves, there is nothing to compare with: {follows}"
+
+
+def longest_window_seconds(attempt: Attempt) -> float:
+    """Return how long the bake window may last, at most, as it begins.
+
+    Comparisons beside which no old version serves, and that cannot decide alone, extend none.
+    """
+    chosen = attempt.plan.policy.budgets.bake_seconds
+    deciding = [one.check for one in _running(attempt, During.BAKE) if one.check.decides]
+    if all(_is_alone(attempt, one) and not _decides_alone(one) for one in deciding):
+        return min(chosen, attempt.bake_seconds)
+    return attempt.bake_seconds
+
+
+def _is_alone(attempt: Attempt, check: Check) -> bool:
+    """Tell whether a check compares, and no old version serves."""
+    return check.compares and subject(attempt, check).baseline is None
+
+
+def _decides_alone(check: Check) -> bool:
+    return isinstance(check.probe, Counts) and bool(check.probe.rule.negligible)
 
 
 def _find_served(attempt: Attempt, ref: Ref) -> Version | None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Final
 
 from gate.core.checks.questions import Errored, Trouble
 from gate.core.model.objects import CleanText
+
+NO_OLD_VERSION: Final = "no old version serves: there is nothing to compare with"
 
 
 class Kind(enum.StrEnum):
@@ -67,5 +70,4 @@ def unaskable(variable: str) -> Measurement:
 
 def nothing_before() -> Measurement:
     """Return the measurement of a comparison where no other version serves, now or later."""
-    why = "no old version serves: there is nothing to compare with"
-    return Measurement(Kind.NO_DATA, CleanText(why), permanent=True)
+    return Measurement(Kind.NO_DATA, CleanText(NO_OLD_VERSION), permanent=True)

@@ -2,7 +2,8 @@
 
 Once a request or a watch has failed, facts are missing from the last good one until the next
 complete quorum read. Controllers do not act while the facts show work that only they could do.
-Neither time counts as a lack of progress, nor towards a grace.
+Neither time counts as a lack of progress, nor towards a grace; nor does any time for which the
+gate itself stood still.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Blindness:
     that controllers do not act ("" for none); it has held since `sign_since` with `counters`
     unchanged. `silent_since` is when the controller manager stopped renewing its Lease, infinite if
     it renews it or that is unknown. `exceeded_since` is when the present deadline condition was
-    first seen. At most `limit_seconds`, one progress deadline, are deducted.
+    first seen. At most `limit_seconds`, one progress deadline, are deducted, and what
+    the gate itself stood still.
     """
 
     limit_seconds: float = math.inf
@@ -62,6 +64,12 @@ class Blindness:
         began = since if self.since is None else min(since, self.since)
         missing = self.missing.begin(since)
         return replace(self, missing=missing, since=max(began, self.ended_at))
+
+    def after_suspension(self, at: float, seconds: float) -> Blindness:
+        """Return it after the gate stood still for `seconds` until `at`: nobody saw that time."""
+        since = at if self.since is None else self.since + seconds
+        missing = self.missing.after_suspension(at, seconds)
+        return replace(self, missing=missing, since=since, sign_since=self.sign_since + seconds)
 
     def read_well(self, at: float) -> Blindness:
         """Return it after a complete quorum read."""
@@ -138,6 +146,10 @@ class Blindness:
 
     def seconds(self, now: float) -> float:
         """Return how many of the blind seconds until `now` are deducted."""
+        return self.missing.asleep_seconds(-math.inf, now) + self._limited_seconds(now)
+
+    def _limited_seconds(self, now: float) -> float:
+        """Return how many are deducted of those in which the gate was awake."""
         since = self._with_blindness_begun(now).since
         present = 0.0 if since is None else max(0.0, now - since)
         return min(self.limit_seconds, self.past_seconds + present)
@@ -149,7 +161,8 @@ class Blindness:
     def time_of(self, clock: float, now: float) -> float:
         """Return when `clock` is reached if a present blindness lasts; infinite for never."""
         blind = self._with_blindness_begun(now).since is not None
-        return clock + (self.limit_seconds if blind else self.seconds(now))
+        limited_seconds = self.limit_seconds if blind else self._limited_seconds(now)
+        return clock + self.missing.asleep_seconds(-math.inf, now) + limited_seconds
 
     def is_silent(self, now: float) -> bool:
         """Tell whether the controller manager is silent, and that still counts as blind time."""
@@ -159,7 +172,7 @@ class Blindness:
         """Tell whether the time that passes now is deducted."""
         return (
             self._with_blindness_begun(now).since is not None
-            and self.seconds(now) < self.limit_seconds
+            and self._limited_seconds(now) < self.limit_seconds
         )
 
     def condition_stands(self, now: float) -> bool:
@@ -201,7 +214,7 @@ class Blindness:
 
     def _is_named(self, now: float, *, is_over: bool) -> bool:
         acts_late = now >= self.sign_since + CONTROLLER_LAG_SECONDS
-        is_spent = acts_late and (is_over or self.seconds(now) >= self.limit_seconds)
+        is_spent = acts_late and (is_over or self._limited_seconds(now) >= self.limit_seconds)
         return is_spent or now >= self.sign_since + NOT_OBSERVING_SECONDS
 
     def times(self, now: float) -> Iterator[float]:

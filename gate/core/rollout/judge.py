@@ -172,10 +172,10 @@ class Rollout:
         blindness = self.blindness.read_well(at)
         return self if blindness is self.blindness else replace(self, blindness=blindness)
 
-    def with_longer_budget(self, seconds: float) -> Rollout:
-        """Return the rollout with its total budget longer by so much."""
+    def after_suspension(self, at: float, seconds: float) -> Rollout:
+        """Return the rollout after the gate stood still until `at`: no clock of it counts that."""
         budget = replace(self.budget, begins_at=self.budget.begins_at + seconds)
-        return replace(self, budget=budget)
+        return replace(self, budget=budget, blindness=self.blindness.after_suspension(at, seconds))
 
     def restart_clock(self, at: float) -> Rollout:
         """Return the rollout with a whole deadline ahead: what stood in its way is removed."""

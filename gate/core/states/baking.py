@@ -12,7 +12,6 @@ from gate.core.attempt.transitions import Trigger
 from gate.core.checks.run import ConclusionKind
 from gate.core.checks.spec import During
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Effect
 from gate.core.states.lines import Line
 from gate.core.states.object_reads import is_being_rechecked, recheck_objects, start_rechecks
 from gate.core.states.verdicts import (
@@ -31,19 +30,16 @@ class Baking(WatchingState):
 
     def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
         """Start the window and its checks."""
-        effects: tuple[Effect, ...] = ()
-        if attempt.bake_seconds > 0:
-            at_most = (
-                ""
-                if attempt.bake_seconds == attempt.plan.policy.budgets.bake_seconds
-                else "at most "
-            )
-            line = f"complete; watching for {at_most}another {attempt.bake_seconds:.0f} s"
-            effects = (attempt.say("baking", line),)
         attempt = replace(attempt, course=replace(attempt.course, baked_since=attempt.now))
         attempt = health_checks.start_checks(start_rechecks(attempt), self.phase)
         alone = health_checks.describe_alone(attempt, self.phase)
-        return attempt, (*(attempt.say("check", line) for line in alone), *effects)
+        said = [attempt.say("check", line) for line in alone]
+        seconds = health_checks.longest_window_seconds(attempt)
+        if seconds > 0:
+            is_fixed = seconds == attempt.plan.policy.budgets.bake_seconds
+            line = f"complete; watching for {'' if is_fixed else 'at most '}another {seconds:.0f} s"
+            said.append(attempt.say("baking", line))
+        return attempt, tuple(said)
 
     def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
         """Go on at the end of the window, once no check that decides is being measured."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from gate.core.attempt import health_checks
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.body import FrozenMap
 from gate.core.model.lock import Lock
@@ -55,7 +56,7 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
         case Interrupted(_, signal_number):
             return _fold_interruption(attempt, signal_number)
         case Suspended(_, seconds):
-            return _give_time_back(_without_facts(attempt), seconds)
+            return _read_soon(_give_time_back(attempt, seconds))
         case (
             ContactFailed() | ContactLost() | ContactRestored() | AccessRefused() | AccessGranted()
         ):
@@ -131,23 +132,39 @@ def _without_facts(attempt: Attempt) -> Attempt:
     rollouts = {
         ref: rollout.without_facts(since) for ref, rollout in attempt.workloads.rollouts.items()
     }
+    return _read_soon(
+        replace(attempt, workloads=replace(attempt.workloads, rollouts=FrozenMap(rollouts)))
+    )
+
+
+def _read_soon(attempt: Attempt) -> Attempt:
     last_read_at = attempt.requests.next_read_at - attempt.read_interval_seconds
     soon = max(attempt.now, last_read_at + READ_AGAIN_SECONDS)
+    requests = attempt.requests
     return replace(
-        attempt,
-        workloads=replace(attempt.workloads, rollouts=FrozenMap(rollouts)),
-        requests=replace(attempt.requests, next_read_at=min(attempt.requests.next_read_at, soon)),
+        attempt, requests=replace(requests, next_read_at=min(requests.next_read_at, soon))
     )
 
 
 def _give_time_back(attempt: Attempt, seconds: float) -> Attempt:
-    """Make each budget and window longer by the time for which the gate itself stood still."""
+    """Take the time for which the gate itself stood still out of every clock of the attempt.
+
+    A measurement that was under way says nothing: its limits went on meanwhile. It is asked again.
+    """
+    attempt = health_checks.forget_questions(attempt)
     course, known, requests = attempt.course, attempt.workloads, attempt.requests
-    rollouts = {ref: one.with_longer_budget(seconds) for ref, one in known.rollouts.items()}
+    rollouts = {
+        ref: one.after_suspension(attempt.now, seconds) for ref, one in known.rollouts.items()
+    }
     outside = attempt.interference
     return replace(
         attempt,
-        course=replace(course, baked_since=course.baked_since + seconds),
+        course=replace(
+            course,
+            baked_since=course.baked_since + seconds,
+            confirming_since=course.confirming_since + seconds,
+            inspecting_since=course.inspecting_since + seconds,
+        ),
         workloads=replace(known, rollouts=FrozenMap(rollouts)),
         requests=replace(
             requests, wait=replace(requests.wait, since=requests.wait.since + seconds)

@@ -254,11 +254,9 @@ def _has_ended(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:
-    """Return whose pods run after a refused write, unless others have changed the template since.
-
-    Others may change it between the first read and the refused write.
-    """
-    before, snapshot = attempt.plan.target(ref).snapshot.live, latest_snapshot(attempt, ref)
+    """Return whose pods run, unless others changed the template between read and refused write."""
+    found, snapshot = attempt.plan.target(ref).snapshot, latest_snapshot(attempt, ref)
+    before = found.live
     if before is None or baseline_version(attempt, ref) is None:
         return "unknown"
     if snapshot is not None and isinstance(snapshot.workload, Absent):
@@ -266,7 +264,8 @@ def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:
     read = attempt.ledger.live.get(ref)
     seen = (snapshot.live if snapshot else None, read.workload if read else None)
     is_same = all(one is None or one.template.body == before.template.body for one in seen)
-    return _find_running_as_seen(attempt, ref) if is_same else "other"
+    last = snapshot if snapshot is not None and snapshot.live is not None else found
+    return _find_running_among(attempt, ref, last) if is_same else "other"
 
 
 def _find_running_if_superseded(attempt: Attempt, ref: Ref) -> Running:
@@ -367,9 +366,15 @@ def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
         return "none"
     if snapshot is None or snapshot.live is None:
         return "unknown"
+    return _find_running_among(attempt, ref, snapshot)
+
+
+def _find_running_among(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> Running:
+    """Return whose pods there are of a workload that is there."""
     with_pods = [one for one in snapshot.list_owned() if snapshot.count_pods(one).created]
     # The parallelism of what runs once may be 0 as well: it has not run then, and may yet.
-    if not with_pods and snapshot.live.replicas == 0 and has_way_back(ref):
+    is_empty = snapshot.live is not None and snapshot.live.replicas == 0
+    if not with_pods and is_empty and has_way_back(ref):
         return "none"
     kinds = {_kind(attempt, ref, revision) for revision in with_pods}
     if len(kinds) > 1:

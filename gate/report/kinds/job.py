@@ -67,10 +67,10 @@ JOB: Final = WorkloadWords(
                 " run finds it; their logs:",
                 "kubectl logs -l job-name={bare} {place} --all-containers --prefix --tail=50",
             ),
+            Advice("with generateName: apply again, each run makes a Job of its own"),
             Advice(
-                "a failed Job does not run again: with generateName the next apply makes another"
-                " one; else apply it under a new name, or with the annotation"
-                ' rollout-gate.dev/replace-failed: "true"'
+                "with a fixed name: a failed Job does not run again; apply it under a new name, or"
+                ' with the annotation rollout-gate.dev/replace-failed: "true"'
             ),
             Advice(
                 "fix what the pods of {called} reported; what it had already done stays; the Job,"

@@ -21,7 +21,12 @@ from gate.report.words.attempt_advice import (
     after_interruption,
     parse_hint,
 )
-from gate.report.words.check_advice import advise_on_counts, ask_again, decides_by_counts
+from gate.report.words.check_advice import (
+    advise_on_counts,
+    ask_again,
+    decides_by_counts,
+    lacks_old_version,
+)
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
 from gate.report.words.fault import OF_CHECKS, has_only_failed_checks, is_failed_promotion
@@ -355,7 +360,7 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         return
     gone = worst["running"] in ("baseline", "none")
     name, place = registry.argument_of(worst), place_of(result, worst)
-    if decides_by_counts(result):
+    if decides_by_counts(result) or lacks_old_version(result):
         yield from advise_on_counts(result, name, place)
     else:
         text = "ask the same of what runs now" if gone else "ask the checks again, step by step"

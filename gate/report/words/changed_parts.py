@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.fault import verb_of
-from gate.report.words.object_names import list_own_objects, workload_name
-from gate.report.words.several_workloads import why_back
+from gate.report.words.fault import has_one_version
+from gate.report.words.object_names import list_own_objects, some_names, workload_name
 
+_MOST_NAMED: Final = 3
 _FIELDS: Final = {
     "spec.replicas": "replicas",
     "spec.strategy": "strategy",
@@ -20,13 +20,26 @@ _FIELDS: Final = {
 """What the fields of a workload that change no pod template are called, by their paths."""
 
 
-def why_change_went_back(result: Result, workload: WorkloadResult) -> str:
-    """Say what led back where no pod is of a new version: what was changed, and not a version."""
+def describe_change(result: Result, workload: WorkloadResult) -> str:
+    """Return what was changed and went back where no pod is of a new version, "" for a version."""
+    is_undone = result["takes_back"] or result["reason"] == Reason.INTERRUPTED
+    if is_undone or not has_one_version(workload):
+        return ""
     parts = list(dict.fromkeys(_changed_parts(result, workload)))
-    if not parts or result["takes_back"] or result["reason"] == Reason.INTERRUPTED:
-        return why_back(result, [workload])
-    name = workload_name(result, workload)
-    return f"the change of {' and '.join(parts)} of {name} {verb_of(workload)}"
+    return f"the change of {' and '.join(parts)}" if parts else ""
+
+
+def describe_configuration_back(result: Result) -> str:
+    """Say that configuration alone went back, and no workload had changed; "" for anything else."""
+    workloads = result["workloads"]
+    untouched = [one for one in workloads if one["outcome"] == Outcome.VERIFIED]
+    is_alone = all(one in untouched and not one["changed"] for one in workloads)
+    if result["outcome"] != Outcome.ROLLED_BACK or not workloads or not is_alone:
+        return ""
+    did = "failed" if result["reason"] == Reason.CHECK_FAILED else "did not complete"
+    names = some_names([workload_name(result, one) for one in workloads], _MOST_NAMED)
+    runs = "runs" if len(workloads) == 1 else "run"
+    return f"the change of configuration {did} and went back; {names} {runs} as before"
 
 
 def _changed_parts(result: Result, workload: WorkloadResult) -> Iterator[str]:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Final
 
+from gate.core.checks.measurement import NO_OLD_VERSION
 from gate.core.checks.run import ConclusionKind
 from gate.duration import format_seconds
 from gate.report.schema.result import Result
@@ -24,6 +25,13 @@ def decides_by_counts(result: Result) -> bool:
     """Tell whether what decided are comparisons by counts alone: one look compares nothing."""
     decided = [one for one in result["checks"] if one["verdict"] in _AGAINST and one["required"]]
     return bool(decided) and all(one["comparison"] is not None for one in decided)
+
+
+def lacks_old_version(result: Result) -> bool:
+    """Tell whether comparisons decided nothing about what others rolled out: it serves alone."""
+    decided = [one for one in result["checks"] if one["verdict"] in _AGAINST and one["required"]]
+    alone = [one for one in decided if one["message"] == NO_OLD_VERSION]
+    return result["command"] == "verify" and bool(decided) and alone == decided
 
 
 def advise_on_counts(result: Result, name: str, place: list[str]) -> Iterator[Step]:

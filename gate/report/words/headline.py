@@ -11,9 +11,11 @@ from gate.core.model.signal_names import signal_name
 from gate.report.kinds import registry
 from gate.report.schema.result import (
     Result,
+    Version,
     WorkloadResult,
 )
 from gate.report.style.style import Style, Symbol, Tone
+from gate.report.words.changed_parts import describe_configuration_back
 from gate.report.words.half_applied import (
     how_it_ended,
     is_left_unserved,
@@ -52,6 +54,7 @@ _MOST_LINES = 20
 """More than any sentence takes: names are bounded, and of many only a few are named."""
 _AS_WANTED = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.DRY_RUN)
 """The reasons with which a manifest without a workload ends well."""
+_AGAINST = (Outcome.FAILED, Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
     Outcome.APPLIED: (Symbol.GOOD, Tone.GOOD),
@@ -84,8 +87,18 @@ def exit_words(result: Result) -> str:
 
 def _sentence(result: Result) -> str:
     """Say what the outcome means here, and which objects it says nothing about."""
-    aside = not_judged_words(result)
-    return f"{_of_outcome(result)}; {aside}" if aside else _of_outcome(result)
+    aside, said = not_judged_words(result), f"{_describe_undo(result)}{_of_outcome(result)}"
+    return f"{said}; {aside}" if aside else said
+
+
+def _describe_undo(result: Result) -> str:
+    """Say that it is an undo which failed, and to which revision it went; "" for anything else."""
+    if result["command"] != "undo" or result["outcome"] not in _AGAINST:
+        return ""
+    moved = (one["new"] for one in result["workloads"] if find_undone(one) is not None)
+    revisions = [_revision_words(new) for new in moved if new["revision"] is not None]
+    to = f" to {revisions[0]}" if len(result["workloads"]) == 1 and revisions else ""
+    return f"the undo{to} did not succeed: "
 
 
 def _of_outcome(result: Result) -> str:
@@ -121,6 +134,8 @@ def _of_workloads(result: Result) -> str:
         return f"{half}; {_taken_back(result)}"
     if half and result["outcome"] == Outcome.FAILED:
         return f"{half}; {_describe_left(result, workloads)}"
+    if back := describe_configuration_back(result):
+        return back
     if len(workloads) == 1:
         return of_one(result, workloads[0])
     if not workloads:
@@ -164,8 +179,12 @@ def _describe_move(result: Result, workload: WorkloadResult) -> str:
     name = workload_name(result, workload)
     if undone is None or undone["revision"] is None or new["revision"] is None:
         return f"{name} to {version_words(new)}"
-    was = f" (was revision {new['was_revision']})" if new["was_revision"] else ""
-    return f"{name} from revision {undone['revision']} to revision {new['revision']}{was}"
+    return f"{name} from revision {undone['revision']} to {_revision_words(new)}"
+
+
+def _revision_words(version: Version) -> str:
+    was = f" (was revision {version['was_revision']})" if version["was_revision"] else ""
+    return f"revision {version['revision']}{was}"
 
 
 def _taken_back(result: Result) -> str:

@@ -10,6 +10,7 @@ from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.fault import OF_CHECKS
 from gate.report.words.half_applied import is_innocent, list_unwritten
 from gate.report.words.object_names import list_own_objects, object_name, some_names, workload_name
+from gate.report.words.several_workloads import lasting
 from gate.report.words.single_run import LEFT, describe_run, describe_stay, stage_of
 
 MOST_NAMED = 3
@@ -38,7 +39,7 @@ def describe_lasting_failure(result: Result) -> str:
         return ""
     runs = (describe_run(result, one) for one in failed)
     stays = (describe_stay(one, workload_name(result, one)) for one in failed)
-    return "; ".join([*runs, *_the_rest(result, failed), *filter(None, stays)])
+    return "; ".join([*runs, *_the_rest(result, failed), *lasting(result), *filter(None, stays)])
 
 
 def _is_check_of_runs(result: Result) -> bool:

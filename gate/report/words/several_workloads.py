@@ -9,6 +9,7 @@ from typing import Final
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.changed_parts import describe_change
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_workloads
 from gate.report.words.fault import OF_CHECKS, verb_of, why_unverified
 from gate.report.words.half_applied import (
@@ -163,12 +164,19 @@ def what_others_did(workload: WorkloadResult) -> str:
 
 
 def why_back(result: Result, workloads: list[WorkloadResult]) -> str:
-    """Say what led back; if the gate just ended, do not say that a version failed."""
+    """Say what led back: a version or, where no pod is of a new one, the change of something else.
+
+    If the gate just ended, it does not say that anything failed.
+    """
     if result["takes_back"]:
         return f"the restart of {names_of(result, workloads)} is undone"
     if result["reason"] == Reason.INTERRUPTED:
         return f"{names_of(result, workloads)} did not complete"
-    return what_each_did(result, workloads)
+    alike = group_workloads(workloads, lambda one: (describe_change(result, one), verb_of(one)))
+    return " and ".join(
+        f"{change}{' of ' if change else ''}{names_of(result, these)} {did}"
+        for (change, did), these in alike
+    )
 
 
 def what_each_did(result: Result, workloads: list[WorkloadResult]) -> str:

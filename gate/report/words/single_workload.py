@@ -14,7 +14,6 @@ from gate.report.schema.result import (
     Version,
     WorkloadResult,
 )
-from gate.report.words.changed_parts import why_change_went_back
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
 from gate.report.words.fault import (
     OF_CHECKS,
@@ -99,9 +98,7 @@ def _describe_rolled_back(result: Result, workload: WorkloadResult) -> str:
         return f"{why}; {went}: {pods_by_version(workload)}"
     if result["reason"] in OF_CHECKS and has_no_new_pod(workload):
         return f"{why}; {back} serves as before"
-    how = "again"
-    if has_one_version(workload):
-        how, why = "as before", why_change_went_back(result, workload)
+    how = "as before" if has_one_version(workload) else "again"
     return f"{why}; {back} serves {how}, {verified_words(result, [workload])}"
 
 

@@ -44,7 +44,10 @@ def text_of_return(result: Result, worst: WorkloadResult) -> str:
         return PAST_THE_PROMOTION
     if result["command"] != "verify":
         return "to return to what served before:"
-    return "to return to the version that served before (undo says first what goes back with it):"
+    return (
+        "to return to the version that served before; its configuration goes back with it only"
+        " where the gate had verified both (undo says first what goes back):"
+    )
 
 
 def undo_advice(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 import yaml
 
+from gate.report.words.advice import next_steps
 from tests.cluster.workloads import daemon_set, job, stateful_set
 from tests.unit.app.bodies import marked, web
 from tests.unit.app.conftest import Gate
+from tests.unit.app.metrics import BASE, Metrics
 from tests.unit.app.server import Server
 
 
@@ -121,3 +126,22 @@ def test_the_role_is_for_what_it_is_asked_about(
     documents = [one for one in yaml.safe_load_all(ended.out) if "rules" in one]
     named = {kind for one in documents for rule in one["rules"] for kind in rule["resources"]}
     assert named - {"pods", "pods/log", "events"} == kinds
+
+
+@pytest.mark.contract("B1428")
+@pytest.mark.parametrize("given", [{}, {"bake": 30.0}])
+def test_no_window_is_announced_for_comparisons_without_an_old_version(
+    gate: Gate, server: Server, metrics: Metrics, given: Mapping[str, float]
+) -> None:
+    """Only the one that was asked for; what decides is to begin earlier."""
+    server.put(web())
+    metrics.answers(0.1)
+    query = 'latency{pod=~"${replicaset}-.*"}'
+    check = {"name": "latency", "query": query, "compare": {"max-ratio": 1.5}}
+    ended = gate("verify", ("web",), prometheus_url=BASE, checks=[check], **given)
+    assert ended.code == 7, ended.err
+    said = [line["message"] for line in ended.document["timeline"] if line["event"] == "baking"]
+    assert said == (["complete; watching for another 30 s"] if given else [])
+    result: Any = ended.document
+    (step, *_) = next_steps(result)
+    assert step.text.startswith("begin to verify while both versions serve")

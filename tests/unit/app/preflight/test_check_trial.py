@@ -220,17 +220,19 @@ def test_a_server_that_never_answers_refuses(
     assert words in ended.err
 
 
-@pytest.mark.contract("B452")
-def test_a_server_that_is_not_there_now_is_a_warning(
+@pytest.mark.contract("B452", "B1430")
+def test_a_server_that_is_not_there_now_is_a_warning_or_a_refusal(
     gate: Gate, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An outage of what measures stops nobody who has to deploy."""
+    """An outage of what measures stops nobody who has to deploy, but who asked for strictness."""
     monkeypatch.setattr("gate.app.runtime.check_sources.sources", lambda *_: Unreachable({}))
-    ended = tried(gate, path, strict_checks=True)
+    ended = tried(gate, path)
     assert ended.code == 0
-    assert warnings(ended) == [
-        "check errors got no answer now: prom.example refuses the connection"
-    ]
+    said = "check errors got no answer now: prom.example refuses the connection"
+    assert warnings(ended) == [said]
+    strict = tried(gate, path, strict_checks=True)
+    assert (strict.code, strict.document["reason"]) == (3, "CheckError")
+    assert said in strict.err
 
 
 # -- what the running version says -----------------------------------------------------------------

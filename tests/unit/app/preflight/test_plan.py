@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -445,7 +446,7 @@ def test_a_webhook_that_takes_no_dry_run_is_a_warning(
 def test_configuration_alone_is_warned_of(gate: Gate, server: Server, manifest: Manifest) -> None:
     """Running pods do not pick it up; not where a pod template changes too."""
     server.put(web(), settings("one"))
-    alone = "this apply changes only configuration (configmap/settings): running pods do not"
+    alone = "only configuration changes (configmap/settings): running pods may not"
 
     def warned(*objects: JSON) -> bool:
         ended = gate("preflight", file=[manifest(*objects)], silence=["all"])
@@ -455,6 +456,32 @@ def test_configuration_alone_is_warned_of(gate: Gate, server: Server, manifest: 
     assert warned(settings("two"))
     assert not warned(web("2"), settings("two"))
     assert not warned(web(), settings("one"))
+
+
+@pytest.mark.contract("B1461")
+@pytest.mark.parametrize(
+    ("container", "is_named"),
+    [
+        ({"envFrom": [{"configMapRef": {"name": "settings"}}]}, True),
+        ({"envFrom": [{"secretRef": {"name": "settings"}}]}, False),
+        ({"envFrom": [{"configMapRef": {"name": "others"}}]}, False),
+    ],
+)
+def test_pods_that_keep_their_environment_are_named(
+    gate: Gate, server: Server, manifest: Manifest, container: JSON, *, is_named: bool
+) -> None:
+    """Beside another workload, which changes and whose pods start anew."""
+    reader, other = web(), web()
+    reader["spec"]["template"]["spec"]["containers"][0] |= container
+    other["metadata"]["name"] = "other"
+    server.put(reader, other, settings("one"))
+    changed = copy.deepcopy(other)
+    changed["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/other:2"
+    path = manifest(reader, changed, settings("two"))
+    found = warnings(gate("preflight", file=[path], silence=["all"]))
+    keeps = "deployment/web: its pods keep configmap/settings in their environment as it was"
+    assert any(one.startswith(keeps) and "rollout-gate restart" in one for one in found) == is_named
+    assert not any("deployment/other: its pods keep" in one for one in found)
 
 
 @pytest.mark.contract("B229")

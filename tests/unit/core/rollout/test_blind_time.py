@@ -118,6 +118,18 @@ FAILS_AT = {
     ),
     "the total goes on": (replace(STUCK, total_seconds=600.0).seen().without_facts(100.0), 600.0),
     "a grace stands": (PULLING.seen().without_facts(10.0).read_well(50.0), 71.0),
+    "a grace stands while the gate sleeps": (
+        PULLING.seen().after_suspension(60.0, 50.0).read_well(61.0),
+        82.0,
+    ),
+    "so it does for what was seen right before": (
+        after(STUCK.seen().after_suspension(60.0, 50.0), 9.0, *PULLING.pods).read_well(60.0),
+        89.0,
+    ),
+    "a sleep is taken off beside one deadline": (
+        blind(10.0, 650.0, seconds=500.0).after_suspension(1250.0, 100.0).read_well(1250.0),
+        1306.0,
+    ),
     "what is first seen afterwards has its whole grace": (
         after(
             blind(10.0, seconds=40.0),

@@ -213,3 +213,44 @@ def test_a_signal_on_the_way_back_names_every_workload_that_it_left() -> None:
     result: Any = result_of(web, api, db) | {"message": f"deployment/web: {left}", "rollback": back}
     (line,) = headline(result, ONE_LINE)
     assert line.endswith(f"deployment/web, statefulset/db: {left}"), line
+
+
+@pytest.mark.contract("B1425")
+def test_of_several_workloads_the_change_that_failed_is_named() -> None:
+    """The version of one failed, of the others the configuration; and where none had changed."""
+    web, api, db = (
+        workload_result(BACK, Reason.CHECK_FAILED, "baseline", name)
+        for name in ("web", "api", "db")
+    )
+    for one in (web, api):
+        assert one["baseline"] is not None
+        one["new"]["name"] = one["baseline"]["name"]
+    settings = object_result(action="restored")
+    result = result_of(web, api, db)
+    result["objects"] = [settings]
+    assert (
+        "the change of configuration of deployment/web, deployment/api failed and deployment/db"
+        " failed; 3 of 3 Deployments went back"
+    ) in headline(result, ONE_LINE)[0]
+    for one in (web, api):
+        one["outcome"], one["reason"], one["changed"] = Outcome.VERIFIED, Reason.NO_CHANGE, False
+    back: Any = {"outcome": BACK, "reason": Reason.INTERRUPTED, "objects": [settings]}
+    said = "the change of configuration did not complete and went back; deployment/web"
+    assert headline({**result_of(web), **back}, ONE_LINE)[0].endswith(f"{said} runs as before")
+    both = headline({**result_of(web, api), **back}, ONE_LINE)[0]
+    assert both.endswith(f"{said}, deployment/api run as before")
+
+
+@pytest.mark.contract("B1426")
+@pytest.mark.parametrize("outcome", [BACK, FAILED, Outcome.ROLLBACK_FAILED])
+def test_an_undo_that_did_not_succeed_says_so(outcome: Outcome) -> None:
+    """With the revision to which it went, where it is about one workload."""
+    left: Any = {"revision": 3, "was_revision": None, "name": "web-3", "images": ["shop/web:3"]}
+    web = workload_result(outcome, Reason.CRASH_LOOP, "baseline") | {"undone": left}
+    api = workload_result(outcome, Reason.CRASH_LOOP, "baseline", "api") | {"undone": left}
+    undo: Any = {"command": "undo"}
+    alone = headline({**result_of(web), **undo}, ONE_LINE)[0]
+    assert "): the undo to revision 4 did not succeed: " in alone
+    both = headline({**result_of(web, api), **undo}, ONE_LINE)[0]
+    assert "): the undo did not succeed: " in both
+    assert "undo" not in headline(result_of(web), ONE_LINE)[0]

@@ -136,7 +136,7 @@ def test_an_undo_of_configuration_alone_says_what_it_restored() -> None:
     assert "had nothing to change" in said(web, command="undo", **over)
 
 
-@pytest.mark.contract("B1035")
+@pytest.mark.contract("B1035", "B1427")
 def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
     """What it did stays; what was beside it went back, and what comes after it was not written."""
     over = {"running": "none", "lasting_effect": "what the Job did"}
@@ -151,6 +151,10 @@ def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
         " what job/db did stays"
     )
     assert "not taken back" not in said(job, web)
+    early = of_kind("Job", Outcome.VERIFIED, "Complete", **over) | {"name": "migrate"}
+    assert said(job, early, web, **back).endswith(
+        "what job/migrate did stays; what job/db did stays"
+    )
     text = verdict_text(result_of(job), ONE_LINE)
     assert "ran       revision 4, shop/web:4" in text
     assert "runs  " not in text
@@ -274,3 +278,21 @@ def test_an_entry_of_a_kind_that_is_not_known_is_called_by_its_name() -> None:
     result: Result = result_of(of_kind("CloneSet", Outcome.VERIFIED, "Complete"))
     (line,) = headline(result, ONE_LINE)
     assert "cloneset/db runs revision 4" in line
+
+
+@pytest.mark.contract("B1431")
+def test_advice_has_one_sentence_for_each_way_that_it_can_go() -> None:
+    """A Job with a fixed name, or a generated one; what an undo returns."""
+    texts = [
+        step.text for step in next_steps(result_of(of_kind("Job", Outcome.FAILED, "JobFailed")))
+    ]
+    assert "with generateName: apply again, each run makes a Job of its own" in texts
+    (fixed,) = (text for text in texts if "replace-failed" in text)
+    assert "generateName" not in fixed
+    seen: Any = {
+        **result_of(workload_result(Outcome.FAILED, Reason.CRASH_LOOP)),
+        "command": "verify",
+    }
+    first = next_steps(seen)[0]
+    assert "only where the gate had verified both" in first.text
+    assert first.command.startswith("rollout-gate undo web ")

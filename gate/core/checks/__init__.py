@@ -3,6 +3,7 @@
 __all__ = [
     "bake_window",
     "baseline_comparison",
+    "count_run",
     "json_path",
     "measurement",
     "old_pods",

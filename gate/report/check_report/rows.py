@@ -81,11 +81,11 @@ def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | No
     over = said.kind is not ConclusionKind.UNDECIDED and run.failure is None
     found, evidence = run.counts.estimate(at_the_end=over), run.counts.evidence
     return {
-        "new": _counted(evidence.new),
-        "old": _counted(evidence.old),
+        "new": _count_document(evidence.new),
+        "old": _count_document(evidence.old),
         "compared": {
-            "new": _counted(evidence.compared.new),
-            "old": _counted(evidence.compared.old),
+            "new": _count_document(evidence.compared.new),
+            "old": _count_document(evidence.compared.old),
         },
         "baseline": run.counts.counts.compared_pods.value,
         "fresh_pods": sorted(run.counts.old_pods.fresh) if run.counts.compares_fresh else [],
@@ -107,7 +107,7 @@ def _why_undecided(run: CheckRun, counts: CountRun, said: Conclusion) -> str:
     return counts.why_undecided(at_the_end=said.kind is not ConclusionKind.UNDECIDED)
 
 
-def _counted(side: SideCounts) -> CountedResult:
+def _count_document(side: SideCounts) -> CountedResult:
     return {"bad": side.bad, "total": side.total}
 
 

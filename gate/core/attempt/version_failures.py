@@ -61,12 +61,14 @@ def find_doubt_of_jobs(attempt: Attempt) -> Ending | None:
         for target in attempt.plan.targets
         if not has_way_back(target.ref)
     ]
-    failed = (one for phase, one in ends if phase is Phase.AFTER and _ended(one, Outcome.FAILED))
-    doubted = (one for _, one in ends if _ended(one, Outcome.INCONCLUSIVE))
+    failed = (
+        one for phase, one in ends if phase is Phase.AFTER and _has_ended(one, Outcome.FAILED)
+    )
+    doubted = (one for _, one in ends if _has_ended(one, Outcome.INCONCLUSIVE))
     return next(failed, None) or next(doubted, None)
 
 
-def _ended(ending: Ending | None, outcome: Outcome) -> bool:
+def _has_ended(ending: Ending | None, outcome: Outcome) -> bool:
     return ending is not None and ending.outcome is outcome
 
 

@@ -60,8 +60,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "the new version; its checks could not decide. Of `status`: under way, or half-way paused",
         (
             "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`."
-            " Kept, it is not verified: a later failure returns to what was verified last,"
-            " or to it if nothing was"
+            " Kept, it is not verified: a later failure returns to the version that was verified"
+            " last, or to this one if none was"
         ),
     ),
     Outcome.SUPERSEDED: (
@@ -79,8 +79,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
 """What runs now, and what to do, by outcome."""
 _SIGNALS: Final = (
     "| 129, 130, 143 | `interrupted` | what the report says: a signal stopped the run, which"
-    " rolled back if anything had failed by then (a pod that is not ready yet has not) |"
-    " `rollout-gate status NAME` |"
+    " rolled back if anything had failed by then; a pod that was only not ready yet had not"
+    " failed | `rollout-gate status NAME` |"
 )
 
 

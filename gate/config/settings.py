@@ -227,7 +227,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             Group.FAILURE,
             REACTING,
             "what to do on a signal; auto rolls back if anything of the new version has failed by"
-            " then: a pod that is not ready yet has not",
+            " then; a pod that is only not ready yet has not failed",
         ),
     ] = OnInterrupt.AUTO
     replace_blocked_pods: Annotated[

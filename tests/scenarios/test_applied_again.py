@@ -10,12 +10,19 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.scene import Scene, settings, web
+from tests.bed.pods import behave, image_of
+from tests.bed.scene import Scene, service, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.versions import CRASH, mode
+from tests.cluster.workloads import stateful_set
+from tests.scenarios.versions import CRASH, KEEP, history_rows, mode
 
 FAILS = ("--smoke-test", "false", "--on-failure", "keep")
 IN_DOUBT = ("--smoke-test", "sh -c 'exit 75'")
+
+
+def db(version: int, /, **over: object) -> JSON:
+    """Return a StatefulSet `db` of three pods."""
+    return stateful_set(**{"image": f"shop/db:{version}", **over})  # type: ignore[arg-type]
 
 
 def apply_both(scene: Scene, flags: tuple[str, ...]) -> None:
@@ -23,6 +30,12 @@ def apply_both(scene: Scene, flags: tuple[str, ...]) -> None:
     assert_verified(scene.apply(settings("1"), web(1)))
     kept = scene.apply(settings("2"), web(2), flags=flags)
     assert kept.exit_code in (6, 7), str(kept)
+
+
+def remembered(scene: Scene) -> list[tuple[object, ...]]:
+    """Return what `history` says of each revision, and which one a failure returns to."""
+    rows = history_rows(scene)
+    return [(one["images"], one["verdict"], one["reason"], one["returned_to"]) for one in rows]
 
 
 @pytest.mark.contract("B1302")
@@ -70,14 +83,71 @@ def test_a_check_that_passes_now_verifies_the_version(scene: Scene) -> None:
     assert mode(scene) == "2"
 
 
-@pytest.mark.contract("B1302")
-@pytest.mark.parametrize("fix", [web(3), web(2)], ids=["other-image", "other-settings"])
-def test_a_fix_of_what_a_check_failed_is_verified_without_the_check(
-    scene: Scene, fix: JSON
+@pytest.mark.contract("B1465")
+@pytest.mark.parametrize("flags", [FAILS, IN_DOUBT], ids=["failed", "in-doubt"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param([settings("3"), web(2)], id="configuration"),
+        pytest.param([settings("2"), web(2), service()], id="added"),
+        pytest.param([settings("2"), web(2), web(1, name="api")], id="another-workload"),
+        pytest.param([settings("2"), web(2, replicas=3, minReadySeconds=1)], id="of-itself"),
+    ],
+)
+def test_what_changes_beside_a_version_answers_no_check(
+    scene: Scene, flags: tuple[str, ...], beside: list[JSON]
 ) -> None:
-    """Another version, or the same pods with other settings, is none that the check has seen."""
+    """While its pod template stays, history and its marks do, and a failure returns to 1."""
+    apply_both(scene, flags)
+    before = remembered(scene)
+    again = scene.apply(*beside)
+    assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
+    assert warned(again, "this run did not ask it", "not remembered as verified")
+    assert remembered(scene) == before
+    result = scene.apply(settings("4"), web(3, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B1465")
+@pytest.mark.parametrize("flags", [FAILS, IN_DOUBT], ids=["failed", "in-doubt"])
+@pytest.mark.parametrize("partition", [0, 1], ids=["promoted", "next-step"])
+def test_a_canary_that_goes_on_without_its_check_stays_in_doubt(
+    scene: Scene, flags: tuple[str, ...], partition: int
+) -> None:
+    """The version before, which was verified, is what a failure returns to."""
+    assert_verified(scene.apply(db(1)))
+    assert scene.apply(db(2, partition=2), flags=flags).exit_code in (6, 7)
+    again = scene.apply(db(2, partition=partition))
+    assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
+    assert warned(again, "this run did not ask it", "not remembered as verified")
+    result = scene.apply(db(3, partition=partition, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:1"}
+
+
+@pytest.mark.contract("B1465")
+def test_another_failure_of_a_version_answers_no_check(scene: Scene) -> None:
+    """It was not ready since, and is now: the check that failed it is not asked yet."""
     apply_both(scene, FAILS)
-    fixed = scene.apply(settings("3"), fix)
+    behave(scene, scene.objects.list_all("pods"), "never-ready")
+    scene.objects.wait_for("deployments", "web", lambda one: not one["status"].get("readyReplicas"))
+    ended = scene.apply(settings("2"), web(2), flags=("--timeout", "25s", *KEEP))
+    assert ended.exit_code == 6, str(ended)
+    behave(scene, scene.objects.list_all("pods"), "ready=0")
+    scene.objects.wait_complete("web")
+    again = scene.apply(settings("3"), web(2))
+    assert warned(again, "this run did not ask it", "not remembered as verified"), str(again)
+
+
+@pytest.mark.contract("B1302")
+def test_another_version_than_the_one_a_check_failed_is_verified_without_the_check(
+    scene: Scene,
+) -> None:
+    """Another pod template is none that the check has seen."""
+    apply_both(scene, FAILS)
+    fixed = scene.apply(settings("3"), web(3))
     assert (fixed.exit_code, fixed.document["outcome"]) == (0, "verified"), str(fixed)
     assert not warned(fixed, "not remembered as verified"), fixed.document["warnings"]
     assert_rolled_back(scene.apply(settings("4"), web(4, behaviour=CRASH)), "CrashLoop")

@@ -19,7 +19,6 @@ from tests.cluster.workloads import disruption_budget, stateful_set
 
 WRITTEN = "patch statefulsets/db"
 EVICTED = "create pods/db-2/eviction"
-SLOW = {"terminationGracePeriodSeconds": 90}
 SOON = ("--progress-deadline", "6s")
 KEPT = (*SOON, "--on-failure", "keep")
 A_MOMENT_SECONDS = 60
@@ -191,6 +190,34 @@ def test_a_held_pod_excuses_no_version_whose_own_pods_ran(scene: Scene) -> None:
     scene.objects.patch("pods", "db-0", RELEASED)
 
 
+@pytest.mark.sandbox_only("it waits until clocks run out")
+@pytest.mark.contract("B1466")
+def test_a_pod_that_takes_long_to_end_is_the_cause_and_no_version_is_blamed(
+    scene: Scene,
+) -> None:
+    """An undo that waits for it did not complete, and bars the good version to no later undo."""
+    flags = ("--progress-deadline", "15s", "--timeout", "40s", "--rollback-timeout", "25s")
+    pod = {"terminationGracePeriodSeconds": 300}
+    assert_verified(scene.apply(db(1)))
+    assert_verified(scene.apply(db(2, behaviour="slow-termination=200s", pod=pod)))
+    result = scene.gate("undo", "sts/db", *flags, "--output", "json")
+    (ended,) = result.document["workloads"]
+    assert (result.exit_code, ended["outcome"]) == (5, "rollback-failed"), str(result)
+    (cause,) = ended["causes"]
+    assert (cause["reason"], cause["subject"]) == ("BlockedByTermination", "pod/db-2")
+    assert "has not ended (it may take 300 s)" in cause["message"]
+    text = verdict_text(result.document, Style(width=200))
+    assert "statefulset/db did not complete" in text
+    assert "see if its node is up" in text
+    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    old = [one["verdict"] for one in shown if one["images"] == ["shop/db:1"]]
+    assert "failed" not in old, shown
+    scene.objects.wait_for("pods", "db-2", is_ready)
+    again = scene.gate("undo", "sts/db", "--dry-run")
+    assert again.exit_code == 0, str(again)
+    assert "shop/db:1" in again.stderr
+
+
 def test_behind_an_unready_pod_of_the_new_version_nothing_is_replaced(
     scene: Scene, audit: Trail
 ) -> None:
@@ -246,9 +273,9 @@ def test_a_version_before_that_does_not_come_back_is_looked_at_by_its_workload(
     scene: Scene,
 ) -> None:
     """The events of the StatefulSet may say why; its ControllerRevision has none."""
-    scene.serve(db(1))
+    scene.serve(db(1, behaviour="ready=25s", podManagementPolicy="Parallel"))
     flags = (*SOON, "--replace-blocked-pods", "delete", "--rollback-timeout", "20s")
-    bad = db(2, behaviour="crash=0.1, slow-termination=60s", pod=SLOW)
+    bad = db(2, behaviour="crash=0.1", podManagementPolicy="Parallel")
     with scene.applying(bad, flags=flags) as running:
         result = running.wait()
     assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="CrashLoop")

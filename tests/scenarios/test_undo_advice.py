@@ -56,7 +56,7 @@ def test_an_undo_that_would_be_refused_is_not_advised(
     result = scene.apply(secret("dGhyZWU="), web(3, behaviour=behaviour), flags=flags)
     assert result.exit_code == code, str(result)
     shown, words = advised(scene, result)
-    assert "apply its manifest: undo cannot restore secret/keys" in " ".join(shown.split())
+    assert "apply its manifest, since undo cannot restore secret/keys" in " ".join(shown.split())
     assert KEPT in shown
     assert "--deployment-only" in words
     if code == 6:
@@ -109,7 +109,7 @@ def test_without_a_lock_no_undo_of_the_configuration_is_advised(
     result = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=kept)
     shown, words = advised(scene, result)
     said = " ".join(shown.split())
-    assert "apply its manifest: undo cannot restore configmap/settings" in said
+    assert "apply its manifest, since undo cannot restore configmap/settings" in said
     assert "leave configmap/settings as it is now" in said
     assert words[:2] == ["undo", "web"]
     assert "--deployment-only" in words
@@ -155,7 +155,7 @@ def test_verify_advises_the_pod_template_alone_of_what_no_gate_verified(scene: S
     scene.apply_as("kubectl", new)
     shown, words = advised(scene, scene.gate("verify", "web", *DOCUMENT))
     said = " ".join(shown.split())
-    assert "apply its manifest: undo cannot restore configmap/settings" in said
+    assert "apply its manifest, since undo cannot restore configmap/settings" in said
     assert "leave configmap/settings as it is now" in said
     assert "--deployment-only" in words
     assert_verified(scene.gate(*words, *DOCUMENT))

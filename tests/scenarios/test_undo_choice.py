@@ -259,8 +259,10 @@ def test_a_second_undo_does_not_bring_a_restart_back(scene: Scene) -> None:
     assert_verified(scene.apply(web()))
     assert_verified(scene.gate("restart", "web", *DOCUMENT))
     assert_verified(undo(scene))
-    result = undo(scene)
+    result = scene.gate("undo", "web")
     assert_refused(result, "NoBaseline", "revision 2 (shop/web:1): it is a restart of the version")
+    named = "to return to revision 2 anyway: rollout-gate undo web --to-revision 2"
+    assert named in result.stderr
 
 
 @pytest.mark.contract("B706", "B799")

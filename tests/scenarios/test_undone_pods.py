@@ -248,3 +248,26 @@ def remembered(scene: Scene, workload: str, image: str) -> tuple[str, str]:
     shown = json.loads(scene.gate("history", workload, "--output", "json").stdout)
     (found,) = (one for one in shown if one["images"] == [image])
     return found["verdict"], found["reason"]
+
+
+@pytest.mark.sandbox_only("it waits until clocks run out")
+@pytest.mark.contract("B1466")
+def test_a_version_that_waits_for_old_pods_to_end_is_not_blamed(scene: Scene, nodes: Nodes) -> None:
+    """The pod is named with its node, of a DaemonSet too; none of the new version was made."""
+    nodes.join(1)
+    old = daemon_set(behaviour="slow-termination=200s", pool=nodes.pool)
+    old["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 300
+    assert_verified(scene.apply(old))
+    flags = ("--progress-deadline", "15s", "--timeout", "40s", "--on-failure", "keep")
+    result = scene.apply(daemon_set(image="shop/agent:2", pool=nodes.pool), flags=flags)
+    (ended,) = result.document["workloads"]
+    (cause,) = ended["causes"]
+    assert (result.exit_code, cause["reason"]) == (6, "BlockedByTermination"), str(result)
+    assert "on node/" in cause["message"]
+    text = verdict_text(result.document, Style(width=200))
+    assert "the new version of daemonset/agent has no pods; the old ones still serve" in text
+    assert "see if its node is up" in text
+    assert "take long to start" not in text
+    shown = json.loads(scene.gate("history", "ds/agent", "--output", "json").stdout)
+    (new,) = (one for one in shown if one["images"] == ["shop/agent:2"])
+    assert (new["verdict"], new["reason"]) == ("not verified", "BlockedByTermination")

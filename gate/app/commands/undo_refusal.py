@@ -26,8 +26,14 @@ def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
             reason=Reason.NO_BASELINE,
             hint=f"see what there is: {found.command('history')}",
         )
-    to_one = f"to return to a skipped one anyway: {found.command('undo', '--to-revision', 'N')}"
-    is_alone = len(found.live.snapshot.list_owned()) == 1
+    snapshot = found.live.snapshot
+    current, owned = snapshot.current(), snapshot.list_owned()
+    older = [one for one in owned if current is None or one.uid != current.uid]
+    which, number = "a skipped one", "N"
+    if len(older) == 1 and older[0].revision is not None:
+        which, number = f"revision {older[0].revision}", str(older[0].revision)
+    to_one = f"to return to {which} anyway: {found.command('undo', '--to-revision', number)}"
+    is_alone = len(owned) == 1
     apply = "apply the manifest of the version that should run"
     return RefusedError(
         f"{found.ref} has no other good version to return to; skipped {'; '.join(choice.skipped)}",

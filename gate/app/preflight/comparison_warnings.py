@@ -1,7 +1,7 @@
 """Warnings of comparisons for which a rollout leaves no old pods: known before anything is written.
 
-How long both versions serve side by side in a rolling update is not known before, so a comparison
-that runs during the rollout is not warned of; a rehearsal plays it.
+How long both versions serve side by side in a rolling update is not known before; a rehearsal
+plays it. Without `minReadySeconds` nothing holds it back: of that a comparison by counts is warned.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from gate.core.checks.baseline_comparison import Ratio
 from gate.core.checks.query_template import strip_text
 from gate.core.checks.spec import Check, Counts, During, Metric
 from gate.core.kinds.check_variables import is_measured
+from gate.core.kinds.registry import kind_of
 from gate.core.model.objects import Ref, Workload
+from gate.core.statistics.count_decision import LEAST_TICKS
+from gate.duration import format_seconds
 
 
 def warn_of_comparisons(
@@ -32,10 +35,16 @@ def warn_of_comparisons(
     for check in all_checks(settings):
         ref = ref_of(check, measured)
         live = rolling.get(ref) if check.compares and ref is not None else None
-        why = "" if live is None else _why_alone(check, live)
-        if why:
+        if live is None or ref is None:
+            continue
+        compares = f"check {check.name} compares with the old version, and {ref}"
+        if why := _why_alone(check, live):
+            warn(f"{compares} {why}: {_end(check)}")
+        elif _may_be_too_short(check, live):
+            every = format_seconds(check.schedule.interval_seconds)
             warn(
-                f"check {check.name} compares with the old version, and {ref} {why}: {_end(check)}"
+                f"{compares} may replace all pods within seconds, as it has no minReadySeconds: a"
+                f" comparison needs at least {LEAST_TICKS} looks at both, one every {every}"
             )
 
 
@@ -59,6 +68,12 @@ def _why_alone(check: Check, live: Workload) -> str:
     if check.schedule.during is During.BAKE and live.updates_all_pods:
         return "keeps none of its pods for the bake window"
     return ""
+
+
+def _may_be_too_short(check: Check, live: Workload) -> bool:
+    """Tell whether nothing in the strategy makes both versions serve for as long as it needs."""
+    is_by_counts = isinstance(check.probe, Counts)
+    return is_by_counts and live.updates_all_pods and not kind_of(live.ref).step_seconds(live)
 
 
 def _end(check: Check) -> str:

@@ -66,9 +66,12 @@ def _wished_for_old_pods(found: Surroundings, removes: BlockedPods) -> Iterator[
 
 
 def _about(manifest: Manifest) -> str:
-    """Return a name for the manifest: that of its first workload, else of its first object."""
+    """Return a name for the manifest: that of its first workload, else of its first object.
+
+    It is the same at each run: of a generated name, what that begins with.
+    """
     named = (*manifest.deployments, *manifest.objects)
-    return argument_of(named[0].ref) if named else "nothing"
+    return argument_of(named[0].lasting_ref) if named else "nothing"
 
 
 def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:

@@ -221,6 +221,9 @@ class CountRun:
 
     def why_undecided(self, *, at_the_end: bool) -> str:
         """Say why nothing is decided, however much was counted."""
+        doubt = self.why_unjudged()
+        if doubt is not None:
+            return doubt.message
         if not self.old.readings:
             return NOTHING_BEFORE
         return "; ".join(self._why_undecided(at_the_end=at_the_end))

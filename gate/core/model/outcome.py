@@ -107,6 +107,7 @@ class Reason(AnyReason):
     POD_CREATE_DENIED = "PodCreateDenied"
     BLOCKED_BY_POD = "BlockedByPod"
     BLOCKED_BY_FINALIZER = "BlockedByFinalizer"
+    BLOCKED_BY_TERMINATION = "BlockedByTermination"
     CONTROLLER_NOT_OBSERVING = "ControllerNotObserving"
     OBJECT_NOT_READY = "ObjectNotReady"
     SIBLING_FAILED = "SiblingFailed"
@@ -148,6 +149,7 @@ _OF_SURROUNDINGS: Final = frozenset(
         Reason.UNSCHEDULABLE,
         Reason.BLOCKED_BY_POD,
         Reason.BLOCKED_BY_FINALIZER,
+        Reason.BLOCKED_BY_TERMINATION,
         Reason.CONTROLLER_NOT_OBSERVING,
         Reason.UNREACHABLE,
     }
@@ -173,11 +175,12 @@ LESS_TELLING: Final = (
     Reason.UNREACHABLE,
     Reason.NOT_READY,
     Reason.BLOCKED_BY_FINALIZER,
+    Reason.BLOCKED_BY_TERMINATION,
     Reason.NOT_STARTED,
 )
 """What comes after that, in the same order.
 
-A finalizer that keeps a pod excuses a version of which no container has run.
+A pod that is being deleted and has not gone excuses a version of which no container has run.
 """
 
 

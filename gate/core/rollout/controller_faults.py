@@ -6,7 +6,7 @@ the kind itself says (`WorkloadKind.faults`); how long pods may be denied is the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gate.core.model.body import FrozenMap
@@ -30,7 +30,8 @@ class Fault:
     `shows_early`: it is about our version even before the controller reports our generation.
     `is_evidence`: it speaks against the version before its grace is over. `subject` is the one
     object that has to change or go before anything moves, as `pod/db-1`, "" if no single one does;
-    `remedy` is what it takes, where that is to replace pods.
+    `remedy` is what it takes, where that is to replace pods. `is_usual`: every rollout meets it, so
+    that it is a cause only where a clock ends.
     """
 
     reason: AnyReason
@@ -42,6 +43,7 @@ class Fault:
     is_evidence: bool = False
     subject: str = ""
     remedy: Remedy = Remedy.NONE
+    is_usual: bool = False
 
     def cause(self) -> Cause:
         """Return it as a reader sees it."""
@@ -85,18 +87,37 @@ class Hindrances:
         return since + fault.grace_seconds
 
 
-def find_held_pods(tracks: Iterable[PodTrack]) -> Iterator[Fault]:
-    """Yield that a pod stays for its finalizers, so that no other takes its place; once for all.
+def find_ending_pods(tracks: Iterable[PodTrack], is_new: Callable[[Pod], bool]) -> Iterator[Fault]:
+    """Yield why no other takes the place of pods that are being deleted; each reason once for all.
 
-    The clocks decide: whoever set them may remove them at any time.
+    They stay for their finalizers, or are old and have not ended. The clocks decide: whoever set
+    the finalizers may remove them at any time.
     """
-    held = [track.pod for track in tracks if track.is_held]
-    if not held:
-        return
-    first = min(held, key=lambda pod: pod.name)
-    more = f", and {len(held) - 1} more" if len(held) > 1 else ""
-    message = CleanText(f"pod/{first.name} is {describe_deletion(first)}{more}")
-    yield Fault(Reason.BLOCKED_BY_FINALIZER, message, subject=f"pod/{first.name}")
+    ending = sorted((one for one in tracks if one.pod.deleting), key=lambda one: one.pod.name)
+    held = [one.pod for one in ending if one.is_held]
+    if held:
+        message = f"pod/{held[0].name} is {describe_deletion(held[0])}{_and_more(held)}"
+        subject = f"pod/{held[0].name}"
+        yield Fault(Reason.BLOCKED_BY_FINALIZER, CleanText(message), subject=subject)
+    old = [one.pod for one in ending if not (one.is_held or is_new(one.pod))]
+    if old:
+        message = f"{_describe_termination(old[0])}{_and_more(old)}"
+        subject = f"pod/{old[0].name}"
+        yield Fault(
+            Reason.BLOCKED_BY_TERMINATION, CleanText(message), subject=subject, is_usual=True
+        )
+
+
+def _and_more(pods: Sequence[Pod]) -> str:
+    return f", and {len(pods) - 1} more" if len(pods) > 1 else ""
+
+
+def _describe_termination(pod: Pod) -> str:
+    """Say that a pod has not ended, where, and how long it may take."""
+    where = f" on node/{pod.node}" if pod.node else ""
+    seconds = pod.deletion.grace_seconds if pod.deletion is not None else 0.0
+    limit = f" (it may take {seconds:.0f} s)" if seconds else ""
+    return f"pod/{pod.name}{where} is being deleted, and has not ended{limit}"
 
 
 def describe_deletion(pod: Pod) -> str:

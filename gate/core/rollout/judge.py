@@ -250,18 +250,19 @@ class Rollout:
             or self._complete(live)
             or self._find_dead_end(live, now)
             or self._fail_for(self._availability_lost(now), now)
-            or self._fail_for(self._late(live, now), now)
+            or self._fail_for(self._late(live, now), now, is_over=True)
         )
 
     def wake_at(self, now: float) -> float:
         """Return the next time after `now` at which the verdict may change without an event."""
         return min((at for at in self._times(now) if at > now), default=math.inf)
 
-    def causes(self, now: float) -> tuple[Cause, ...]:
-        """Return what is wrong now, most telling first."""
+    def causes(self, now: float, *, is_over: bool = False) -> tuple[Cause, ...]:
+        """Return what is wrong now, most telling first; `is_over`: a clock has ended."""
         of_pods = sum_up_troubles(self.troubles.values(), self.new.count)
         live = self.snapshot.live
-        hindering = (fault.cause() for fault in (self._faults(live) if live is not None else ()))
+        faults = self._faults(live) if live is not None else ()
+        hindering = (fault.cause() for fault in faults if is_over or not fault.is_usual)
         clocks = now, self.applied.at, self.progress.last_at, self.deadline_seconds
         unseen = self.blindness.causes(*clocks, is_over=now >= self.ends_at)
         return order_causes((*of_pods, *hindering, *unseen))
@@ -367,10 +368,11 @@ class Rollout:
         name = current.name if (current := self.snapshot.current()) is not None else ""
         return condition_exceeded(condition, self.applied, name, self._deadline_seconds(live), now)
 
-    def _fail_for(self, why: Cause | None, now: float) -> Verdict | None:
+    def _fail_for(self, why: Cause | None, now: float, *, is_over: bool = False) -> Verdict | None:
         if why is None:
             return None
-        return Verdict(VerdictKind.FAILED, why.reason, why.message, self.causes(now))
+        causes = self.causes(now, is_over=is_over)
+        return Verdict(VerdictKind.FAILED, why.reason, why.message, causes)
 
     def _is_observed(self, live: Workload) -> bool:
         return live.observed_generation >= max(live.generation, self.applied.generation)

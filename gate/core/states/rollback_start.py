@@ -24,6 +24,7 @@ from gate.core.plan.rollback_plan import (
 )
 from gate.core.plan.workload_body import pause_body
 from gate.core.recovery.reasons import failures_found, why_resumed
+from gate.core.rollout.causes import order_causes
 from gate.core.rollout.early_evidence import early_causes
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
@@ -198,9 +199,9 @@ def _why_back(attempt: Attempt) -> Ending | None:
             return None
         return Ending(Outcome.FAILED, against.reason, against.message)
     rollouts = attempt.workloads.rollouts.values()
-    causes = [early_causes(rollout, attempt.now) for rollout in rollouts]
+    causes = order_causes(one for each in rollouts for one in early_causes(each, attempt.now))
     text = CleanText(f"ended by {signal_name(attempt.interference.signal_number)}")
-    return Ending(Outcome.FAILED, Reason.INTERRUPTED, text, sum(causes, ()))
+    return Ending(Outcome.FAILED, Reason.INTERRUPTED, text, causes)
 
 
 # -- what cannot be restored -----------------------------------------------------------------------

@@ -1,22 +1,19 @@
-"""What a check has found of a version that an attempt applies again without asking that check."""
+"""What a check has found of a version that an attempt keeps without asking that check."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Mapping
 
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Reason
-from gate.core.plan.plan import Plan, PlannedObject
+from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.rollback_plan import content
 from gate.core.versions.candidates import Candidates
+from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.obstacles import left_unverified
-
-_OF_CHECKS: Final = (Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
 
 
 def find_doubts(candidates: Candidates, plan: Plan) -> FrozenMap[Ref, CleanText]:
@@ -24,16 +21,32 @@ def find_doubts(candidates: Candidates, plan: Plan) -> FrozenMap[Ref, CleanText]
 
     A check that this attempt asks as well decides anew.
     """
-    if not all(_is_kept(plan, one) for one in plan.objects):
-        return FrozenMap()
     asked = {check.name for check in plan.policy.checks if check.decides}
     digests, doubts = candidates.live_digests(), {}
     for target in candidates.targets:
-        left = left_unverified(target, candidates.history(target.ref), digests)
+        left = _find_kept(target, candidates.history(target.ref), digests, plan)
         found = _describe(left, asked) if left is not None else None
         if found is not None:
             doubts[target.ref] = found
     return FrozenMap(doubts)
+
+
+def _find_kept(
+    target: Target, history: History, digests: Mapping[Ref, str], plan: Plan
+) -> JudgedVersion | None:
+    """Return what a check left of a workload and the attempt keeps, None for nothing.
+
+    Of a version that is its pod template, whatever else changes; of what was applied beside a
+    template that was verified, or beside another one, all of its objects.
+    """
+    live = target.snapshot.live
+    of_template = history.left_by_check(live.template) if live is not None else None
+    left = of_template or left_unverified(target, history, digests)
+    if left is None or not left.is_left_by_check:
+        return None
+    subject = {target.ref} if of_template is not None else {target.ref, *left.members}
+    is_kept = all(_is_kept(plan, one) for one in plan.objects if one.ref in subject)
+    return left if is_kept else None
 
 
 def _is_kept(plan: Plan, planned: PlannedObject) -> bool:
@@ -56,7 +69,7 @@ def _describe(left: JudgedVersion, asked: Collection[str]) -> CleanText | None:
     The message of the verdict begins with the name of the check.
     """
     why = left.why
-    if why is None or why.reason not in _OF_CHECKS or why.message.partition(": ")[0] in asked:
+    if why is None or why.message.partition(": ")[0] in asked:
         return None
     did = "failed a check" if left.failed else "was left undecided by a check"
     return CleanText(f"this version {did} at {left.judged_at} ({why.message})")

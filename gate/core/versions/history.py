@@ -157,6 +157,16 @@ class History:
         digest = template_digest(template)
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
+    def left_by_check(self, template: Template) -> JudgedVersion | None:
+        """Return how a check left a pod template, None if it was verified since, or never left.
+
+        No other end of an attempt answers what the check asked.
+        """
+        digest = template_digest(template)
+        answers = (one for one in reversed(self.versions) if one.template == digest)
+        newest = next((one for one in answers if one.verified or one.is_left_by_check), None)
+        return newest if newest is not None and newest.is_left_by_check else None
+
     def failure_of(self, replica_set: Revision) -> JudgedVersion | None:
         """Return the newest judgement of a revision by its name if it is a failure, else None."""
         named = (one for one in reversed(self.versions) if one.replica_set == replica_set.name)
@@ -305,10 +315,12 @@ def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
 
     A failure leaves an earlier verification in the history: it no longer counts, but a person may
     still name it. A verification replaces all failures of its template, except for what is known
-    of another revision, which a restart made.
+    of another revision, which a restart made. What a check left is replaced by what a check says.
     """
     if old.verified:
         return new.verified and old.is_same_as(new)
+    if old.is_left_by_check and not (new.verified or new.is_left_by_check):
+        return False
     is_of_another = bool(old.replica_set) and old.replica_set != new.replica_set
     if new.verified and old.template == new.template:
         return not is_of_another

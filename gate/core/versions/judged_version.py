@@ -35,6 +35,9 @@ _NO_VERDICT: Final = (
 )
 """Reasons why what an attempt wrote was neither verified nor found bad."""
 
+_OF_CHECKS: Final = (Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
+"""Reasons by which a check that was asked left a version unverified."""
+
 RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
 """The annotation of a pod template by which `kubectl rollout restart` makes new pods."""
 
@@ -122,6 +125,11 @@ class JudgedVersion:
     def is_unjudged(self) -> bool:
         """Whether its attempt ended without a verdict on what it wrote."""
         return self.why is not None and self.why.reason in _NO_VERDICT
+
+    @property
+    def is_left_by_check(self) -> bool:
+        """Whether a check failed it, or could not decide."""
+        return self.why is not None and self.why.reason in _OF_CHECKS
 
     def is_same_as(self, other: JudgedVersion) -> bool:
         """Tell whether both are the same pod template with the same objects beside it."""

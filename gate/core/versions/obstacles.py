@@ -100,14 +100,15 @@ def left_unverified(
     An object that was verified with any version counts as verified, except with an earlier
     verification of this same version, unless that is still the last one. If somebody has since
     changed the workload of an unverified version to another template, it is theirs. One that
-    failed stands as long as its template and its configuration do, however it is rolled out.
+    failed stands as long as its template and its configuration do, however it is rolled out; one
+    that a check left, as long as its template does.
     """
     live = target.snapshot.live
     runs = template_digest(live.template) if live is not None else ""
     for version in reversed(history.versions):
         if version.verified:
             continue
-        if live is not None and _has_failed_as_live(version, live.template, history, digests):
+        if live is not None and _is_left_as_live(version, live.template, history, digests):
             return version
         if not _stands(version, digests, _verified_pairs(version, history)):
             continue
@@ -117,10 +118,15 @@ def left_unverified(
     return None
 
 
-def _has_failed_as_live(
+def _is_left_as_live(
     version: JudgedVersion, template: Template, history: History, digests: Mapping[Ref, str]
 ) -> bool:
-    """Tell whether the last word on the live pods and their configuration is this failure."""
+    """Tell whether this failure is the last word on the live pods and their configuration.
+
+    Of what a check left, on the live pods: it stays until the check is asked again.
+    """
+    if version.is_left_by_check:
+        return history.left_by_check(template) == version
     is_last_word = version.failed and history.of_template(template) == version
     return is_last_word and not any(version.iter_changed(digests))
 

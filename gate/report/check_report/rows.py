@@ -7,9 +7,11 @@ from typing import Final
 
 from gate.core.attempt.health_checks import conclusions
 from gate.core.attempt.state import Attempt
+from gate.core.checks.count_run import CountRun
 from gate.core.checks.measurement import Kind
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check
+from gate.core.model.outcome import Reason
 from gate.core.statistics.count_evidence import SideCounts
 from gate.report.check_report.figures import finite, source_of
 from gate.report.schema.check_verdict import CheckResult, ComparisonResult, CountedResult
@@ -78,7 +80,6 @@ def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | No
         return None
     over = said.kind is not ConclusionKind.UNDECIDED and run.failure is None
     found, evidence = run.counts.estimate(at_the_end=over), run.counts.evidence
-    is_open = said.kind not in (ConclusionKind.PASS, ConclusionKind.FAIL)
     return {
         "new": _counted(evidence.new),
         "old": _counted(evidence.old),
@@ -94,8 +95,16 @@ def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | No
         "detectable": found.detectable,
         "shared_seconds": run.counts.shared.seconds,
         "enough_seconds": run.counts.enough_seconds,
-        "why_undecided": run.counts.why_undecided(at_the_end=over) if is_open else "",
+        "why_undecided": _why_undecided(run, run.counts, said),
     }
+
+
+def _why_undecided(run: CheckRun, counts: CountRun, said: Conclusion) -> str:
+    if _verdict(run, said) in (ConclusionKind.PASS, ConclusionKind.FAIL):
+        return ""
+    if said.reason is Reason.CHECK_ERROR:
+        return said.message
+    return counts.why_undecided(at_the_end=said.kind is not ConclusionKind.UNDECIDED)
 
 
 def _counted(side: SideCounts) -> CountedResult:

@@ -28,6 +28,7 @@ from gate.report.words.facts import (
     surroundings,
 )
 from gate.report.words.grade import Grade, ending_word, grade, result_grade
+from gate.report.words.half_applied import keeps_version
 from gate.report.words.headline import exit_words
 from gate.report.words.not_judged import list_not_judged
 from gate.report.words.object_names import object_name
@@ -109,9 +110,11 @@ def _workload(result: Result, workload: WorkloadResult) -> Iterator[str]:
     sign = _SIGNS[grade(workload["outcome"])]
     lines = [
         f"- ended {_plain(ending_word(result, workload))}: {_code(workload['reason'])}",
-        f"- runs now: {_plain(runs_now(workload))}",
+        f"- runs now: {_plain(runs_now(result, workload))}",
     ]
-    for label, version in (("new", workload["new"]), ("before", workload["baseline"])):
+    both = (("new", workload["new"]), ("before", workload["baseline"]))
+    same = (("unchanged", workload["new"]),)
+    for label, version in same if keeps_version(result, workload) else both:
         if version is not None:
             images = " ".join(map(_code, version["images"]))
             lines.append(f"- {label}: {images} {_plain(_version_name(workload, version))}")

@@ -8,13 +8,21 @@ from datetime import datetime
 from typing import Final
 
 from gate.duration import format_seconds
-from gate.report.html.lanes import Lane, check_lane, clock_lane, has_pods, most_pods, pod_lane
+from gate.report.html.lanes import (
+    Lane,
+    Version,
+    check_lane,
+    clock_lane,
+    has_pods,
+    most_pods,
+    pod_lane,
+)
 from gate.report.html.scale import Scale, Tick, time_ticks
 from gate.report.kinds import registry
 from gate.report.schema.course import CheckHistory, PodHistory
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.grade import Grade, result_grade
-from gate.report.words.half_applied import is_unwritten
+from gate.report.words.half_applied import is_unwritten, keeps_version
 from gate.report.words.worst import rank_workloads
 
 WIDTH: Final = 960
@@ -105,13 +113,14 @@ def _chart(result: Result, pods: PodHistory | None, checks: Sequence[CheckHistor
     marks = _marks(result, x)
     top = _ROW * (1 + max((mark.row for mark in marks), default=0)) + 10.0
     lanes: list[Lane] = []
-    for place in _places(pods, checks, x):
+    versions = _list_versions(result, pods) if pods is not None else ()
+    for place in _places(pods, versions, checks, x):
         lanes.append(place(lanes[-1].bottom + _GAP if lanes else top))
     bottom = lanes[-1].bottom if lanes else top
     title = registry.of_entry(pods).call(pods["name"]) if pods is not None else "checks"
     return Chart(
         f"{title} over time",
-        _describe_drawing(result, pods, marks),
+        _describe_drawing(result, pods, versions, marks),
         bottom + _AXIS,
         top,
         tuple(lanes),
@@ -122,13 +131,23 @@ def _chart(result: Result, pods: PodHistory | None, checks: Sequence[CheckHistor
     )
 
 
-def _places(pods: PodHistory | None, checks: Sequence[CheckHistory], x: Scale) -> Iterator[Place]:
+def _list_versions(result: Result, pods: PodHistory) -> tuple[Version, ...]:
+    """Return whose pods have a lane each: where there is one version, all of them have one."""
+    places = (_place(one) for one in result["workloads"] if keeps_version(result, one))
+    has_one = registry.of_entry(pods).runs_once or _place(pods) in places
+    return ("all",) if has_one else ("new", "old")
+
+
+def _places(
+    pods: PodHistory | None, versions: Sequence[Version], checks: Sequence[CheckHistory], x: Scale
+) -> Iterator[Place]:
     """Yield a function for each lane, which draws it from a given top on."""
     if pods is not None:
-        most = most_pods(pods)
-        yield lambda top: pod_lane(pods, "new", x, top, most)
-        if not registry.of_entry(pods).runs_once:
-            yield lambda top: pod_lane(pods, "old", x, top, most)
+        most = most_pods(pods, versions)
+        for version in versions:
+            yield lambda top, version=version: pod_lane(  # type: ignore[misc]
+                pods, version, x, top, most
+            )
         yield lambda top: clock_lane(pods, x, top)
     for check in checks:
         yield lambda top, check=check: check_lane(check, x, top)  # type: ignore[misc]
@@ -176,14 +195,17 @@ def _rollback_seconds(result: Result) -> float | None:
     return max(0.0, (written - started).total_seconds())
 
 
-def _describe_drawing(result: Result, pods: PodHistory | None, marks: Sequence[Mark]) -> str:
+def _describe_drawing(
+    result: Result, pods: PodHistory | None, versions: Sequence[Version], marks: Sequence[Mark]
+) -> str:
     """Say what the drawing shows, for those who do not see it."""
     moments = "; ".join(mark.label for mark in marks)
     if pods is None:
         return moments
     last = pods["samples"][-1]
-    return (
-        f"{moments}. At the end {last['wanted']} pods are wanted; "
-        f"of the new version {last['new']['ready']} are ready, "
-        f"of older ones {last['old']['ready']}, after {format_seconds(result['duration_seconds'])}."
-    )
+    new, old = last["new"]["ready"], last["old"]["ready"]
+    ready = f"of the new version {new} are ready, of older ones {old}"
+    if "all" in versions:
+        ready = f"{new + old} are ready"
+    took = format_seconds(result["duration_seconds"])
+    return f"{moments}. At the end {last['wanted']} pods are wanted; {ready}, after {took}."

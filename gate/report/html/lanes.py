@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 from gate.duration import format_seconds
 from gate.report.html.scale import Point, Scale, Tick, area, line, steps
-from gate.report.kinds import registry
 from gate.report.schema.course import (
     CheckHistory,
     CheckSample,
@@ -27,7 +26,8 @@ _MARGIN_SHARE: Final = 0.15
 _GROUND_SHARE: Final = 0.3
 """Values that vary by less than this share of the highest are shown on a scale without 0."""
 
-Version = Literal["new", "old"]
+Version = Literal["new", "old", "all"]
+"""Whose pods a lane shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,12 @@ class Lane:
 
 
 def pod_lane(history: PodHistory, version: Version, x: Scale, top: float, most: int) -> Lane:
-    """Return the pods of one version by state, stacked; `most` is the height in pods."""
+    """Return the pods of a version, or all, by state, stacked; `most` is the height in pods."""
     samples = history["samples"]
     y = Scale(0, most, top + _PODS_HEIGHT, top)
     wanted = steps([(x(s["at_seconds"]), y(s["wanted"])) for s in samples], x.to_pixel)
     return Lane(
-        "pods" if registry.of_entry(history).runs_once else f"{version} version",
+        "pods" if version == "all" else f"{version} version",
         (),
         top,
         _PODS_HEIGHT,
@@ -101,8 +101,8 @@ def _stack_areas(
 
 
 def _count(sample: PodSample, version: Version, state: str) -> int:
-    counts = sample["new"] if version == "new" else sample["old"]
-    return _by_state(counts)[state]
+    new, old = _by_state(sample["new"])[state], _by_state(sample["old"])[state]
+    return {"new": new, "old": old, "all": new + old}[version]
 
 
 def _by_state(counts: PodCounts) -> dict[str, int]:
@@ -116,13 +116,13 @@ def _by_state(counts: PodCounts) -> dict[str, int]:
 
 def has_pods(history: PodHistory) -> bool:
     """Tell whether any pod was seen."""
-    return any(sum(_all(one, "new")) + sum(_all(one, "old")) for one in history["samples"])
+    return any(sum(_all(one, "all")) for one in history["samples"])
 
 
-def most_pods(history: PodHistory) -> int:
-    """Return the most pods that one version had, or was to have."""
+def most_pods(history: PodHistory, versions: Sequence[Version]) -> int:
+    """Return the most pods that one of the lanes has to show, or that were wanted."""
     counts = [
-        max(sample["wanted"], sum(_all(sample, "new")), sum(_all(sample, "old")))
+        max(sample["wanted"], *(sum(_all(sample, version)) for version in versions))
         for sample in history["samples"]
     ]
     return max(1, *counts) if counts else 1

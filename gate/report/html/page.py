@@ -26,6 +26,7 @@ from gate.report.words.facts import (
     surroundings,
 )
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
+from gate.report.words.half_applied import keeps_version
 from gate.report.words.headline import exit_words
 from gate.report.words.object_names import object_name
 from gate.report.words.worst import rank_workloads
@@ -74,6 +75,7 @@ def _environment() -> Environment:
         check_grade=check_grade,
         coverage=_COVERAGE,
         grade=grade,
+        keeps_version=keeps_version,
         kind_of=registry.of_entry,
         look_further=look_further,
         next_steps=next_steps,

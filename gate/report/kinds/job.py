@@ -63,8 +63,8 @@ JOB: Final = WorkloadWords(
     steps={
         JobReason.JOB_FAILED: (
             Advice(
-                "fix what its pods report; what it had already done stays, and the next run finds"
-                " it; their logs:",
+                "fix what the pods of {called} report; what it had already done stays, and the next"
+                " run finds it; their logs:",
                 "kubectl logs -l job-name={bare} {place} --all-containers --prefix --tail=50",
             ),
             Advice("with generateName: apply again, each run makes a Job of its own"),
@@ -73,8 +73,8 @@ JOB: Final = WorkloadWords(
                 ' with the annotation rollout-gate.dev/replace-failed: "true"'
             ),
             Advice(
-                "fix what its pods reported; what it had already done stays; the Job, its pods"
-                " and their logs are gone, so the next apply runs it again",
+                "fix what the pods of {called} reported; what it had already done stays; the Job,"
+                " its pods and their logs are gone, so the next apply runs it again",
                 is_for_gone=True,
             ),
         ),

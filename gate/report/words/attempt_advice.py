@@ -70,12 +70,14 @@ def after_interruption(result: Result) -> Iterator[Step]:
     if not broke_off or result["takes_back"]:
         return
     if any(one["causes"] or one["evidence"] for one in result["workloads"]):
-        text = "what was begun was not judged to the end: look at what is shown of it before you"
-        yield Step(f"{text} run its command again")
+        yield Step(
+            "the attempt was cut off before a verdict: check the causes and the evidence in this"
+            " report before you repeat the command that began it"
+        )
     else:
         yield Step(
-            "what was begun was not judged to the end, but nothing was found against it: run its"
-            " command again if it is still wanted"
+            "the attempt was cut off before a verdict, and nothing was found against it: repeat"
+            " the command that began it if you still want it"
         )
 
 

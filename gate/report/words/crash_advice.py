@@ -32,8 +32,8 @@ def crash_advice(worst: WorkloadResult, place: Sequence[str]) -> Iterator[Step]:
     pieces = [p for p in worst["evidence"] if p["pod"] and p["container"] in (container, "")]
     if any(piece["kind"] == "log" for piece in pieces):
         text = f"read the log of {called} in the evidence, fix what it names, then apply again"
-    elif _has_last_word(worst, pieces):
-        text = f"read what {called} said as it ended, fix that, then apply again"
+    elif where := _where_last_word(worst, pieces):
+        text = f"read what {called} said as it ended ({where}), fix that, then apply again"
     else:
         text = f"find out why {called} ended: it left no log or last message that could be read"
     yield Step(text)
@@ -47,8 +47,9 @@ def crash_advice(worst: WorkloadResult, place: Sequence[str]) -> Iterator[Step]:
         yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *words]))
 
 
-def _has_last_word(worst: WorkloadResult, pieces: Sequence[EvidenceResult]) -> bool:
-    """Tell whether what the container said as it ended is shown, as evidence or in the cause."""
+def _where_last_word(worst: WorkloadResult, pieces: Sequence[EvidenceResult]) -> str:
+    """Say where the report shows what the container said as it ended, "" if it does not."""
     if any(piece["kind"] == "termination" and "\n" in piece["text"] for piece in pieces):
-        return True
-    return bool(worst["causes"]) and bool(_LAST_WORD.search(worst["causes"][0]["message"]))
+        return "in the evidence"
+    quotes = bool(worst["causes"]) and _LAST_WORD.search(worst["causes"][0]["message"])
+    return "quoted in the cause" if quotes else ""

@@ -25,7 +25,7 @@ from gate.report.schema.result import (
 from gate.report.style.style import Style
 from gate.report.words.attempt_advice import Step
 from gate.report.words.grade import Grade, result_grade
-from gate.report.words.half_applied import is_unwritten
+from gate.report.words.half_applied import is_unwritten, keeps_version
 from gate.report.words.headline import headline
 from gate.report.words.moment import moment
 from gate.report.words.object_names import namespaces_of
@@ -92,7 +92,7 @@ def _trace_id(traceparent: str) -> str:
     return traceparent.partition("-")[2].partition("-")[0]
 
 
-def runs_now(workload: WorkloadResult) -> str:
+def runs_now(result: Result, workload: WorkloadResult) -> str:
     """Say whose pods run, and what they run."""
     if workload["deletion"] is not None:
         return deletion_words(workload)
@@ -106,7 +106,8 @@ def runs_now(workload: WorkloadResult) -> str:
     version = {"new": workload["new"], "baseline": workload["baseline"]}.get(running)
     if running == "other" and (seen := own_pods_as_seen(workload)):
         return seen
-    said = _RUNS[running]
+    is_same = keeps_version(result, workload) and version is not None
+    said = "the version before, unchanged" if is_same else _RUNS[running]
     return f"{said}: {version_words(version)}" if version is not None else said
 
 

@@ -48,6 +48,10 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
             " -o custom-columns=NAME:.metadata.name,FINALIZERS:.metadata.finalizers"
         ),
     ),
+    Reason.BLOCKED_BY_TERMINATION: (
+        "no other pod takes its place until it has ended: wait for that, or see if its node is up:",
+        "kubectl get pods {place} -o wide",
+    ),
     Reason.NOT_STARTED: (
         "no container of these pods has started: see what they wait for (a volume, their node):",
         "kubectl events {place} --types=Warning",

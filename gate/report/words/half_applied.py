@@ -11,6 +11,7 @@ from typing import Final
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.fault import has_one_version
 from gate.report.words.object_names import list_own_objects
 
 _BROKE_OFF: Final = "the apply broke off half-way"
@@ -97,6 +98,11 @@ def stays_as_created(workload: WorkloadResult) -> bool:
 def is_unchanged(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether a run with writes left a workload as it found it."""
     return _has_written(result) and not workload["changed"] and not is_unwritten(workload)
+
+
+def keeps_version(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether a run with writes left a workload at the version that it found."""
+    return is_unchanged(result, workload) and has_one_version(workload)
 
 
 def has_changed_nothing(result: Result) -> bool:

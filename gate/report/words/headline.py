@@ -153,7 +153,8 @@ def _of_several_verified(result: Result) -> str:
     if any(map(find_undone, workloads)):
         return _of_several_undone(result)
     if not other:
-        return f"all {len(workloads)} {kinds_of(workloads)} run what was applied"
+        every = f"all {len(workloads)}" if workloads[2:] else "both"
+        return f"{every} {kinds_of(workloads)} run what was applied"
     parts = [describe_verified(result, one) for one in (*plain[:1], *other[:MOST_NAMED])]
     if len(plain) > 1:
         parts[0] = f"{len(plain)} {kinds_of(plain)} run what was applied"

@@ -207,11 +207,16 @@ def _went_back(result: Result, returned: list[WorkloadResult]) -> Iterator[str]:
     """Say what serves as before, and what was deleted because there was nothing to go back to."""
     back = [one for one in returned if fate_of(result, one) not in GONE]
     if back:
-        everything = [one for one in result["workloads"] if not _runs_once(one)]
+        beside = [one for one in result["workloads"] if not _runs_once(one) and one not in back]
+        untouched = [one for one in beside if is_unchanged(result, one)]
+        everything = [*back, *(one for one in beside if one not in untouched)]
         count = f"{len(back)} of {len(everything)} {kinds_of(everything)}"
         if len(everything) == 1:
             count = names_of(result, back)
         yield f"{count} went back{_how_verified(result, back)}"
+        if untouched:
+            were = "was" if len(untouched) == 1 else "were"
+            yield f"{names_of(result, untouched)} {were} not changed"
         unwritten = [one for one in everything if _was_never_written(one)]
         if unwritten:
             were = "was" if len(unwritten) == 1 else "were"

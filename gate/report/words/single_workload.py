@@ -156,6 +156,9 @@ def describe_verified(result: Result, workload: WorkloadResult) -> str:
         case Reason.NO_CHANGE:
             after = result["has_recovered"]
             first = "this run finished what an attempt had left; " if after else ""
+            if returned := _restored_by_undo(result):
+                restored = f"the undo restored {names_of_objects(result, returned)}"
+                return f"{first}{restored}; {name} did not change; {new} is healthy"
             same = f"{'then ' if after else ''}{name} had nothing to change; {new} is healthy"
             return first + (same if end is None else end.format(name=name))
         case _ if end is not None:
@@ -165,6 +168,13 @@ def describe_verified(result: Result, workload: WorkloadResult) -> str:
             if undone is None:
                 return f"{name} runs {new}"
             return f"the undo took {name} back from {version_words(undone)}, to {new}"
+
+
+def _restored_by_undo(result: Result) -> list[ObjectResult]:
+    """Return what an undo wrote beside workloads, nothing after other commands."""
+    written = ("created", "changed", "deleted")
+    beside = [one for one in result["objects"] if not registry.is_workload(one["kind"])]
+    return [one for one in beside if result["command"] == "undo" and one["action"] in written]
 
 
 def find_undone(workload: WorkloadResult) -> Version | None:

@@ -71,9 +71,10 @@ def undo_advice(
     names, is_secret = fitting_names(lacks, _MOST_COLUMNS), any(map(_is_secret, lacks))
     rest = "" if names == ", ".join(lacks) else " (all of them: undo_lacks in --output json)"
     kept = "; bodies of Secrets are kept with --keep-verified-secrets" if is_secret else ""
-    apply = f"apply its manifest: undo cannot restore {names}{rest}{kept}"
-    yield f"to return to what served before, {apply}", ()
-    alone = f"or return only the pod template, and leave {names} as it is now:"
+    why = f"since undo cannot restore {names}{rest}{kept}"
+    yield f"to return to what served before, apply its manifest, {why}", ()
+    stays = "it is" if len(lacks) == 1 else "they are"
+    alone = f"to return the pod template alone, with {names} left as {stays} now:"
     yield alone, ("undo", "--deployment-only", *flags)
 
 

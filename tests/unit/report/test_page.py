@@ -9,6 +9,7 @@ import re
 import pytest
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.formats.markdown import markdown
 from gate.report.html import html
 from gate.report.html.chart import MOST_CHARTS, charts
 from gate.report.html.comparison_plot import TOP, comparison_plots
@@ -83,6 +84,27 @@ def test_of_several_workloads_each_chart_is_named_and_stands_in_the_order_of_the
     assert named == [name for name in parts if name != "deployment/late"]
     assert len(named) == 3
     assert page.count("Clocks, as shares of their limits") == 1
+
+
+@pytest.mark.contract("B1473")
+def test_a_workload_that_kept_its_version_has_one_lane_of_pods() -> None:
+    """They are those from before, whichever version they counted for; the table has one row."""
+    result = example("unchanged")
+    (history,) = result["history"]["pods"]
+    before, after = sample_at(0), sample_at(2, ready=2)
+    before["old"], before["wanted"], after["wanted"] = after["new"], 2, 2
+    history["samples"] = [before, after]
+    (chart,) = charts(result)
+    assert [lane.title for lane in chart.lanes] == ["pods", "clocks"]
+    (ready,) = chart.lanes[0].areas
+    assert len(set(re.findall(r"[\d.]+,([\d.]+)", ready.path))) == 2, "one height from start to end"
+    assert "2 pods are wanted; 2 are ready" in chart.caption
+    page, text = html(result), markdown(result)
+    assert re.findall(r'<th scope="row">(\w+)</th>', page)[:1] == ["unchanged"]
+    assert "Runs now: the version before, unchanged: revision 1" in page
+    assert "- runs now: the version before, unchanged\\: revision 1" in text
+    assert "- unchanged: " in text
+    assert "new version" not in page + text
 
 
 def test_without_samples_there_is_no_chart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set import left_behind
@@ -14,7 +15,7 @@ from gate.core.rollout.controller_faults import (
     Fault,
     denial_of_pods,
     find_denial,
-    find_held_pods,
+    find_ending_pods,
 )
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
@@ -27,7 +28,7 @@ def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) ->
     left = left_behind.find_blocking_pod(view, live, limits)
     if left is not None:
         yield left_behind.fault_of(left)
-    yield from find_held_pods(_list_awaited(view, live))
+    yield from find_ending_pods(_list_awaited(view, live), partial(is_new, view))
     blocked = _describe_block(view, live)
     if blocked:
         dead = Placement.of(view, live).dead
@@ -50,10 +51,10 @@ def _find_denial(
 
 
 def _list_awaited(view: View[ControllerRevision], live: DaemonSet) -> Iterator[PodTrack]:
-    """Yield its pods that finalizers keep, but on dead nodes, which nobody waits for."""
-    held = [track for track in _own(view, live) if track.is_held]
-    dead = Placement.of(view, live).dead if held else ()
-    return (track for track in held if track.pod.node not in dead)
+    """Yield its pods that are being deleted, but on dead nodes, which nobody waits for."""
+    ending = [track for track in _own(view, live) if track.pod.deleting]
+    dead = Placement.of(view, live).dead if ending else ()
+    return (track for track in ending if track.pod.node not in dead)
 
 
 def _own(view: View[ControllerRevision], live: DaemonSet) -> Iterator[PodTrack]:

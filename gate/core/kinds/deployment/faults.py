@@ -6,7 +6,7 @@ from gate.core.kinds.deployment import completion
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.objects import Condition
-from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_held_pods
+from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_ending_pods
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
 
@@ -28,7 +28,8 @@ def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[
     if live.recreate or completion.is_rolled_out(view, live):
         owned = {one.uid for one in view.list_owned()} - {view.current_uid}
         old = (one for one in view.pods.values() if one.pod.owner_uid in owned)
-        found += find_held_pods(one for one in old if live.recreate or view.starts_to_go(one.pod))
+        awaited = (one for one in old if live.recreate or view.starts_to_go(one.pod))
+        found += find_ending_pods(awaited, is_new=lambda _: False)
     return tuple(found)
 
 

@@ -10,7 +10,7 @@ from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.stateful_set import blocking
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.model.objects import ClusterEvent, Pod
-from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_held_pods
+from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_ending_pods
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
 
@@ -33,8 +33,9 @@ def faults(
     return (
         *(() if found is None else (found,)),
         *(() if blocked is None else (blocking.fault_of(blocked, live),)),
-        *find_held_pods(
-            track for track in live.own_pods(view.pods.values()) if _is_awaited(live, track.pod)
+        *find_ending_pods(
+            (one for one in live.own_pods(view.pods.values()) if _is_awaited(live, one.pod)),
+            lambda pod: pod.revision_label == view.current_key,
         ),
     )
 

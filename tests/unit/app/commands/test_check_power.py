@@ -51,7 +51,7 @@ def count(metrics: Metrics, bad: float | None, total: float, steps: int) -> None
 # -- whence the figures come -----------------------------------------------------------------------
 
 
-@pytest.mark.contract("B1200", "B1203")
+@pytest.mark.contract("B1200", "B1203", "B1453")
 def test_with_every_figure_given_nobody_is_asked(here: Gate) -> None:
     """Neither a cluster nor Prometheus is there; the figures are those of the simulation."""
     ended = foreseen(here, kubeconfig="/nowhere", **GIVEN)
@@ -60,6 +60,8 @@ def test_with_every_figure_given_nobody_is_asked(here: Gate) -> None:
     assert (found["traffic_per_second"], found["rate"]) == (20.0, 0.01)
     assert found["exposure"] == {"new": 1.0, "old": 9.0, "origin": "flag"}
     assert (found["phase_seconds"], found["phase_origin"], found["looks"]) == (650.0, "usual", 61)
+    last_look_seconds = found["first_look_seconds"] + 60 * found["interval_seconds"]
+    assert found["first_look_seconds"] < last_look_seconds < 650 <= last_look_seconds + 10
     assert {one["ratio"]: round(one["failed"], 1) for one in found["chances"]} == {
         1.5: 0.1,
         2.0: 0.5,
@@ -92,6 +94,7 @@ def test_what_is_not_given_is_what_ran_in_the_last_hour(
     assert said in " ".join(text.split())
     assert "2/s of both versions together (as the version that runs now got)" in text
     assert "a rolling update moves them evenly" in text
+    assert "one every 30s from 30s on, in 3" in " ".join(text.split())
 
 
 @pytest.mark.contract("B1203")

@@ -193,6 +193,19 @@ def test_autoscalers_are_looked_for_where_one_could_scale(
     assert {resource for resource, _ in rights} & scalers == (scalers if is_scalable else set())
 
 
+@pytest.mark.contract("B1470")
+def test_the_role_for_a_generated_name_is_named_alike_at_each_run(
+    gate: Gate, manifest: Manifest
+) -> None:
+    """Else each `kubectl apply` of it would leave another Role behind."""
+    body = job()
+    body["metadata"] = {"generateName": "migrate-", "namespace": "shop"}
+    path = manifest(body, web())
+    first, again = (gate("preflight", file=[path], rbac=True) for _ in range(2))
+    assert first.out == again.out
+    assert "name: rollout-gate-job-migrate}" in first.out
+
+
 RBAC = "rbac.authorization.k8s.io"
 ROLE = {
     "apiVersion": f"{RBAC}/v1",

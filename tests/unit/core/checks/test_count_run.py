@@ -209,23 +209,23 @@ def test_what_is_neither_shown_is_inconclusive() -> None:
 
 @pytest.mark.contract("B1451")
 @each(
-    ("rule", "new", "why"),
+    ("min_delta", "new", "why"),
     [
-        ({}, (16, 1000), "neither above 1.25 nor below 2 times is shown"),
+        (0.0, (16, 1000), "neither above 1.25 nor below 2 times is shown"),
         (
-            {"min_delta": 0.05},
+            0.05,
             (40, 1000),
             "the new rate is at most 0.05 (min-delta) above the old one",
         ),
     ],
 )
 def test_what_had_enough_traffic_is_not_told_to_wait(
-    rule: dict[str, float], new: Reading, why: str
+    min_delta: float, new: Reading, why: str
 ) -> None:
     """Five minutes that find twice as bad: what is less, or allowed, is the reason."""
     check = counts(During.BOTH)
     assert isinstance(check.probe, Counts)
-    probe = replace(check.probe, rule=replace(check.probe.rule, **rule))
+    probe = replace(check.probe, rule=replace(check.probe.rule, min_delta=min_delta))
     run = steady(started(replace(check, probe=probe)), 31, new, (10, 1000))
     assert run.counts is not None
     assert run.counts.enough_seconds == run.counts.shared.seconds == 300

@@ -213,9 +213,15 @@ def test_a_comparison_has_its_counts_and_its_interval() -> None:
     assert (found["comparison"]["high"] or 0) > 2
     assert 1.5 < (found["comparison"]["detectable"] or 0) < 4
     assert "33 of 1,100 bad, of the old version 22 of 1,100" in found["message"]
+    assert found["comparison"]["why_undecided"]
+    assert found["message"].startswith(f"{found['comparison']['why_undecided']}: 33 of 1,100 bad")
+    assert found["comparison"]["compared"] == {
+        "new": found["comparison"]["new"],
+        "old": found["comparison"]["old"],
+    }
     failed = compared(5, 1)["comparison"]
     assert failed is not None
-    assert failed["low"] > 1.25
+    assert (failed["low"] > 1.25, failed["why_undecided"]) == (True, "")
     unseen = compared(0, 0)["comparison"]
     assert unseen is not None
     assert (unseen["ratio"], unseen["high"], unseen["detectable"]) == (None, None, None)

@@ -284,8 +284,14 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
             [],
         )
         for said, advice in (
-            (": no schema (2 of 2 created pods)", "read what container web said as it ended"),
-            (", 3 of them while this run watched: no", "read what container web said as it ended"),
+            (
+                ": no schema (2 of 2 created pods)",
+                "web said as it ended (quoted in the cause)",
+            ),
+            (
+                ", 3 of them while this run watched: no",
+                "web said as it ended (quoted in the cause)",
+            ),
             (" (2 of 2 created pods)", "no log or last message that could be read"),
         )
     },

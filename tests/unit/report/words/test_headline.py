@@ -69,6 +69,23 @@ def test_of_what_was_created_and_deleted_nothing_serves_again(action: str, said:
     assert first.endswith(f"deployment/web, created by this run, {said}")
 
 
+@pytest.mark.contract("B1471")
+def test_what_a_run_did_not_change_is_not_counted_with_what_went_back() -> None:
+    """It would read as if a part had been left behind."""
+    web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    api = workload_result(Outcome.VERIFIED, Reason.NO_CHANGE, name="api")
+    api["changed"] = False
+    result = result_of(web, api)
+    result["objects"] = [object_result(kind="Deployment", name="web", action="restored")]
+    first = headline(result, ONE_LINE)[0]
+    assert first.endswith(
+        "deployment/web failed; deployment/web went back, verified; deployment/api was not changed"
+    ), first
+    www = workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, name="www")
+    first = headline({**result, "workloads": [web, api, www]}, ONE_LINE)[0]
+    assert "; 2 of 2 Deployments went back, verified; deployment/api was not changed" in first
+
+
 FAILED, BACK = Outcome.FAILED, Outcome.ROLLED_BACK
 CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIBLING_FAILED
 

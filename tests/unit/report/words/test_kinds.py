@@ -94,7 +94,7 @@ def test_of_several_each_that_differs_is_said_by_itself() -> None:
     api = workload_result(Outcome.VERIFIED, Reason.COMPLETE, name="api")
     job = of_kind("Job", Outcome.VERIFIED, "Complete")
     held = of_kind("StatefulSet", Outcome.VERIFIED, "NoRollout", **OLD)
-    assert "all 2 Deployments run what was applied" in said(web, api)
+    assert "both Deployments run what was applied" in said(web, api)
     assert (
         said(web, api, job, held)
         .partition(": ")[2]
@@ -103,7 +103,9 @@ def test_of_several_each_that_differs_is_said_by_itself() -> None:
             " statefulset/db was applied, and nothing rolls"
         )
     )
-    assert "all 2 workloads run" in said(web, of_kind("DaemonSet", Outcome.VERIFIED, "Complete"))
+    third = workload_result(Outcome.VERIFIED, Reason.COMPLETE, name="www")
+    assert "all 3 Deployments run what was applied" in said(web, api, third)
+    assert "both workloads run" in said(web, of_kind("DaemonSet", Outcome.VERIFIED, "Complete"))
 
 
 @pytest.mark.contract("B1403")
@@ -119,6 +121,19 @@ def test_an_undo_says_from_which_version_to_which() -> None:
     assert said(web, api).endswith(took)
     as_it_was: Any = {**left, "name": "web-4"}
     assert "the undo" not in said(web | {"undone": as_it_was})
+
+
+@pytest.mark.contract("B1472")
+def test_an_undo_of_configuration_alone_says_what_it_restored() -> None:
+    """The workload did not change; an apply that changed a ConfigMap beside it says no such."""
+    web = workload_result(Outcome.VERIFIED, Reason.NO_CHANGE)
+    over: dict[str, Any] = {"objects": [object_result(), object_result(action="unchanged")]}
+    line = said(web, command="undo", **over)
+    assert "the undo restored configmap/settings; deployment/web did not change; " in line
+    assert line.endswith(" is healthy")
+    assert "had nothing to change" in said(web, command="apply", **over)
+    over = {"objects": [object_result(action="unchanged")]}
+    assert "had nothing to change" in said(web, command="undo", **over)
 
 
 @pytest.mark.contract("B1035", "B1427")

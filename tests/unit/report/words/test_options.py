@@ -113,11 +113,11 @@ def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
     back["message"] = "the gate ended before the new version was complete"
     (step,) = next_steps(back)  # type: ignore[arg-type]
     assert step.text == (
-        "what was begun was not judged to the end, but nothing was found against it: run its"
-        " command again if it is still wanted"
+        "the attempt was cut off before a verdict, and nothing was found against it: repeat the"
+        " command that began it if you still want it"
     )
     (step,) = next_steps({**back, "workloads": []})  # type: ignore[typeddict-item]
-    assert "run its command again" in step.text
+    assert "repeat the command that began it" in step.text
     back["takes_back"] = True
     assert not next_steps(back)  # type: ignore[arg-type]
 
@@ -132,12 +132,14 @@ def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -
     back: Result = {**result_of(one), "takes_back": takes_back}
     texts = [step.text for step in next_steps(back)]
     looked_at = (
-        "what was begun was not judged to the end: look at what is shown of it before you run its"
-        " command again"
+        "the attempt was cut off before a verdict: check the causes and the evidence in this report"
+        " before you repeat the command that began it"
     )
     assert texts == ([] if takes_back else [looked_at])
     crash = "web: Error, exit code 1, 1 restart: web cannot start: the schema is missing"
     one["causes"] = [cause_of(Reason.CRASH_LOOP, crash, 1)]
     texts = [step.text for step in next_steps(back)]
-    mended = "read what container web said as it ended, fix that, then apply again"
+    mended = (
+        "read what container web said as it ended (quoted in the cause), fix that, then apply again"
+    )
     assert texts == ([] if takes_back else [mended])

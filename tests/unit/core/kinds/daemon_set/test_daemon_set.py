@@ -291,18 +291,21 @@ def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None
         assert all(fault.message.startswith("pods ") for fault in faults)
 
 
-@pytest.mark.contract("B1314")
-def test_a_pod_that_its_finalizers_keep_holds_its_node() -> None:
-    """Nothing else has to be wrong. One that takes its time, or on a dead node, is not named."""
+@pytest.mark.contract("B1314", "B1466")
+def test_a_pod_that_is_not_gone_holds_its_node() -> None:
+    """Its finalizers keep it, or it takes its time. One on a dead node is not named."""
     going = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x.test/a", "x.test/b"]}
     live, found = agent(), []
     for grace_seconds, status in ((0, "True"), (30, "True"), (0, "False")):
         held = pod("n1", 1, meta={**going, "deletionGracePeriodSeconds": grace_seconds})
         snapshot = seen(live, *REVISIONS, *NODES, node("n1", status), held)
         found.append(KIND.faults(snapshot, live, FailFast()))
-    ((fault,), *nothing) = found
+    ((fault,), (slow,), nothing) = found
     assert (fault.reason, fault.subject) == (Reason.BLOCKED_BY_FINALIZER, "pod/n1-1")
-    assert [one.reason for faults in nothing for one in faults] == []
+    assert (slow.reason, slow.is_usual) == (Reason.BLOCKED_BY_TERMINATION, True)
+    limit = "(it may take 30 s)"
+    assert slow.message == f"pod/n1-1 on node/n1 is being deleted, and has not ended {limit}"
+    assert not nothing
     said = (
         "pod/n1-1 is being deleted, and stays until its finalizers x.test/a, x.test/b are removed"
     )

@@ -62,13 +62,13 @@ def find_doubt_of_jobs(attempt: Attempt) -> Ending | None:
         if not has_way_back(target.ref)
     ]
     failed = (
-        one for phase, one in ends if phase is Phase.AFTER and _is_ended_as(one, Outcome.FAILED)
+        one for phase, one in ends if phase is Phase.AFTER and _has_ended(one, Outcome.FAILED)
     )
-    doubted = (one for _, one in ends if _is_ended_as(one, Outcome.INCONCLUSIVE))
+    doubted = (one for _, one in ends if _has_ended(one, Outcome.INCONCLUSIVE))
     return next(failed, None) or next(doubted, None)
 
 
-def _is_ended_as(ending: Ending | None, outcome: Outcome) -> bool:
+def _has_ended(ending: Ending | None, outcome: Outcome) -> bool:
     return ending is not None and ending.outcome is outcome
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gate.report.formats.text import verdict_text
@@ -94,9 +96,9 @@ def test_a_partition_raised_by_others_is_counted_by_the_pods_that_were_replaced(
     assert ended["message"].startswith("2 of 2 new pods available, 2 pods stay at db-")
 
 
-@pytest.mark.contract("B1050")
-def test_an_undo_that_no_pod_takes_has_left_no_version(scene: Scene) -> None:
-    """With OnDelete the pods run on what the undo went back from: `history` calls it not left."""
+@pytest.mark.contract("B1443")
+def test_an_undo_that_no_pod_takes_has_left_its_version(scene: Scene) -> None:
+    """With OnDelete the pods run on what the undo went back from: `history` says both."""
     scene.serve(stateful_set())
     assert_verified(scene.apply(stateful_set(image="shop/db:2")))
     on_delete = stateful_set(image="shop/db:2", updateStrategy={"type": "OnDelete"})
@@ -104,7 +106,9 @@ def test_an_undo_that_no_pod_takes_has_left_no_version(scene: Scene) -> None:
     undone = scene.gate("undo", "sts/db", "--to-revision", "1", "--output", "json")
     assert_ended(undone, 0, "applied", "NoRollout")
     assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:2"}
-    assert "left by an undo" not in scene.gate("history", "sts/db").stdout
+    assert re.search(
+        r"left by an undo +shop/db:2 +- +serving", scene.gate("history", "sts/db").stdout
+    )
 
 
 @pytest.mark.contract("B71")

@@ -40,7 +40,7 @@ def test_what_was_only_created_stands(
     assert result.exit_code == 6, str(result)
     assert "the apply broke off half-way; what was written stands" in result.stdout
     assert ("without deployment/web" in result.stdout) is beside
-    assert "run its command again if it is still wanted" in one_line(result.stdout)
+    assert "repeat the command that began it if you still want it" in one_line(result.stdout)
     assert scene.objects.find("configmaps", "c0")
     assert not scene.objects.find("configmaps", "c23")
     assert bool(scene.objects.find("deployments", "web")) is served
@@ -105,7 +105,7 @@ def test_a_bad_version_that_stood_before_is_not_passed_over(
     assert "deployment/web is as it was, not all of it revision 1, shop/web:1" in said
     advice = said.partition(" next ")[2]
     assert "when this run began: judge it: rollout-gate verify web" in advice
-    assert "run its command again if it is still wanted" in advice
+    assert "repeat the command that began it if you still want it" in advice
     assert scene.gate("verify", "web").exit_code == 6
 
 

@@ -110,7 +110,7 @@ def test_without_a_lock_no_undo_of_the_configuration_is_advised(
     shown, words = advised(scene, result)
     said = " ".join(shown.split())
     assert "apply its manifest, since undo cannot restore configmap/settings" in said
-    assert "leave configmap/settings as it is now" in said
+    assert "with configmap/settings left as it is now" in said
     assert words[:2] == ["undo", "web"]
     assert "--deployment-only" in words
     assert_verified(scene.gate(*words, *DOCUMENT))
@@ -156,7 +156,7 @@ def test_verify_advises_the_pod_template_alone_of_what_no_gate_verified(scene: S
     shown, words = advised(scene, scene.gate("verify", "web", *DOCUMENT))
     said = " ".join(shown.split())
     assert "apply its manifest, since undo cannot restore configmap/settings" in said
-    assert "leave configmap/settings as it is now" in said
+    assert "with configmap/settings left as it is now" in said
     assert "--deployment-only" in words
     assert_verified(scene.gate(*words, *DOCUMENT))
     assert_runs(scene.objects, "shop/web:1")

@@ -54,16 +54,8 @@ def await_early_runs(context: CommandContext) -> Attempt | None:
     keeper = context.keeper
     if keeper is None:
         return None
-    for lock in keeper.open_records:
-        for ref in _list_early(keeper, lock):
-            ended = _follow_to_end(context, ref)
-            if ended is None:
-                continue
-            if (cut := cut_off((ended,))) is not None:
-                return cut
-            if any(_find_left((ended,))):
-                raise _refuse(context, ref)
-    return None
+    early = [ref for lock in keeper.open_records for ref in _list_early(keeper, lock)]
+    return _await_each(context, early, is_after_recovery=False)
 
 
 def _list_early(keeper: Keeper, lock: Lock) -> list[Ref]:
@@ -87,7 +79,13 @@ def await_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> Attempt
     Returns an end after which nothing else is started, None if the command goes on. RefusedError
     if something still runs when its budget is over.
     """
-    for ref in tuple(_find_left(ends)):
+    return _await_each(context, tuple(_find_left(ends)), is_after_recovery=True)
+
+
+def _await_each(
+    context: CommandContext, refs: Sequence[Ref], *, is_after_recovery: bool
+) -> Attempt | None:
+    for ref in refs:
         ended = _follow_to_end(context, ref)
         if ended is None:
             continue
@@ -95,7 +93,7 @@ def await_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> Attempt
             return cut
         if any(_find_left((ended,))):
             refusal = _refuse(context, ref)
-            refusal.after_recovery = True
+            refusal.after_recovery = is_after_recovery
             raise refusal
     return None
 

@@ -160,6 +160,22 @@ def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scen
     assert_runs(scene.objects, "shop/web:4")
 
 
+@pytest.mark.contract("B1497")
+def test_what_somebody_else_made_of_what_was_in_doubt_has_no_verdict(scene: Scene) -> None:
+    """It serves alone and complete: a failure returns to it, and no reason of another is named."""
+    first = scene.apply(settings("one"), web(), flags=DOUBTED)
+    assert_ended(first, 7, "inconclusive", "CheckError", running="new")
+    scene.change_as("kubectl-set", {"spec": {"template": web(9)["spec"]["template"]}})
+    scene.objects.wait_complete("web")
+    flags = ("--take-over", "kubectl-set")
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=flags)
+    assert_rolled_back(result, "CrashLoop")
+    said = "returns to revision 2 (shop/web:9), not verified (no verdict)"
+    assert said in one_line(result.stderr)
+    assert "shop/web:9 serves again, not verified (no verdict)" in one_line(report(scene, result))
+    assert not any(verdict == "verified" for verdict, _, _ in judgements(scene, "web").values())
+
+
 @pytest.mark.contract("B1372")
 @pytest.mark.parametrize("fails", ["check", "pods", "check-before-a-doubt"])
 def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None:

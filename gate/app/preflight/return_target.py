@@ -25,7 +25,7 @@ from gate.core.versions.candidates import Candidates
 from gate.core.versions.doubts import find_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
-from gate.core.versions.obstacles import obstacle, why_not_alone
+from gate.core.versions.obstacles import describe_doubt, obstacle, why_not_alone
 from gate.core.versions.selection import kept_bodies_needed, select, unnamed_members
 from gate.core.versions.undo_set import lacking_after
 from gate.kube.failures import ApiError
@@ -235,7 +235,9 @@ def _as_it_is(target: Target, baseline: Baseline) -> str:
     live = target.snapshot.live
     empty = ", which runs no pod" if live is not None and live.replicas == 0 else ""
     doubt = baseline.unverified
-    return f"{empty}, not verified ({doubt.reason})" if doubt is not None else empty
+    if doubt is None:
+        return empty
+    return f"{empty}, not verified ({describe_doubt(doubt.reason)})"
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:

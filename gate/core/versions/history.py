@@ -272,16 +272,26 @@ class History:
         """Return the versions that were left, without those that were verified again.
 
         To undo to a left version by name is to take back the undo that left it: the version that
-        ran in between does not count as left.
+        ran in between does not count as left. Nor does one that was left for a version that a
+        check failed, and that is still in doubt: nothing else is known to be good.
         """
         verified = [one for one in closing.versions if one.verified]
         left = [one for one in self.left if not any(map(one.is_of, verified))]
         is_taken_back = len(left) < len(self.left)
         if closing.left is None or is_taken_back or any(map(closing.left.is_of, verified)):
             return tuple(left)
+        if not verified and self._has_failed(closing):
+            return tuple(left)
         left = [one for one in left if replace(one, left_at="") != closing.left]
         left.append(replace(closing.left, left_at=at))
         return closing.workload.keep_left(left, MOST_LEFT)
+
+    def _has_failed(self, closing: Closing) -> bool:
+        """Tell whether the last word on a pod template that an attempt came to is a failure."""
+        templates = {one.template for one in closing.versions}
+        of_template = (one for one in reversed(self.versions) if one.template in templates)
+        newest = next(of_template, None)
+        return newest is not None and newest.failed
 
 
 def _with_what_stayed(

@@ -1,4 +1,4 @@
-"""What a check has found of a version that an attempt applies or keeps without asking that check."""
+"""What a check has found of a version that an attempt applies or keeps without asking it."""
 
 from __future__ import annotations
 

@@ -160,6 +160,7 @@ def _record(record: Record) -> dict[str, Any]:
                 [ref(one), list(managers)]
                 for one, managers in record.target_set.undo.conflicts.items()
             ],
+            "undo_beyond": [ref(one) for one in record.target_set.undo.beyond],
             "applied_again": [ref(one) for one in record.target_set.applied.again],
         },
     }
@@ -208,14 +209,16 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         (ref_of(one), tuple(map(clean_line, managers)))
         for one, managers in value.get("undo_conflicts", ())
     )
-    again = tuple(map(ref_of, value.get("applied_again", ())))
+    beyond, again = (
+        tuple(map(ref_of, value.get(name, ()))) for name in ("undo_beyond", "applied_again")
+    )
     return TargetSet(
         FrozenMap(bodies),
         missing,
         obstacles,
         unverified=tuple(map(ref_of, value.get("unverified", ()))),
         applied=AppliedVersion(FrozenMap(beside), again, doubts),
-        undo=UndoLimits(FrozenMap(lacks), FrozenMap(conflicts)),
+        undo=UndoLimits(FrozenMap(lacks), FrozenMap(conflicts), beyond),
     )
 
 

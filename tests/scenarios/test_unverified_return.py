@@ -231,6 +231,31 @@ def test_what_fails_although_the_change_went_back_is_returned_to_by_nothing(
     assert mode(scene) == "one"
 
 
+@pytest.mark.contract("B1498")
+@pytest.mark.parametrize("versions", [1, 2])
+def test_what_does_not_serve_again_leads_to_what_was_verified_before(
+    scene: Scene, versions: int
+) -> None:
+    """Replicas alone changed, and all pods crash for good: the `undo` that is named is one."""
+    for version in range(1, versions + 1):
+        assert_verified(scene.apply(settings("one"), web(version)))
+    budget = ("--bake", "60s", "--rollback-timeout", "40s")
+    changed = web(versions, replicas=3)
+    with scene.applying(settings("one"), changed, flags=budget) as running:
+        running.wait_for_line("baking")
+        behave(scene, running_pods(scene, f"shop/web:{versions}", 3), CRASH)
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    named = "another version that was verified: rollout-gate undo web "
+    assert (named in one_line(report(scene, result))) is (versions > 1)
+    undone = scene.gate("undo", "web", "--output", "json")
+    if versions == 1:
+        assert undone.exit_code == 3, str(undone)
+    else:
+        assert_verified(undone)
+        assert_runs(scene.objects, "shop/web:1")
+
+
 @pytest.mark.contract("B1441")
 @pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
 @pytest.mark.parametrize("behaviour", ["complete", "crash=0.5"])

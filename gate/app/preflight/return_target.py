@@ -27,7 +27,7 @@ from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.obstacles import describe_doubt, obstacle, why_not_alone
 from gate.core.versions.selection import kept_bodies_needed, select, unnamed_members
-from gate.core.versions.undo_set import lacking_after
+from gate.core.versions.undo_set import find_returns_beyond, lacking_after
 from gate.kube.failures import ApiError
 from gate.kube.reads import Reader
 from gate.side_by_side import each
@@ -72,10 +72,13 @@ def with_target_set(
     others = {ref: fact for ref, fact in beside.items() if ref not in named}
     selection = select(candidates, {**others, **_read(session, unnamed)})
     chosen = replace(candidates, targets=selection.targets)
-    lacks = lacking_after(chosen, candidates.live_digests(), _digest_applied_objects(plan))
+    proposed = _digest_applied_objects(plan)
+    lacks = lacking_after(chosen, candidates.live_digests(), proposed)
     known = selection.target_set
+    is_as_it_was = not known.bodies and not known.missing
+    beyond = tuple(find_returns_beyond(candidates, proposed)) if is_as_it_was else ()
     applied = replace(known.applied, doubts=find_doubts(candidates, plan))
-    target_set = replace(known, applied=applied, undo=UndoLimits(lacks))
+    target_set = replace(known, applied=applied, undo=UndoLimits(lacks, beyond=beyond))
     returning = {target.ref: target for target in selection.targets}
     chosen_targets = tuple(returning.get(target.ref, target) for target in plan.targets)
     return replace(plan, targets=chosen_targets, target_set=target_set)

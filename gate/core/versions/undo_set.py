@@ -19,7 +19,8 @@ from gate.core.rollout.baseline import Baseline
 from gate.core.versions.candidates import Candidates, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.undo_choice import version_of
+from gate.core.versions.undo_choice import choose_version, version_of
+from gate.core.versions.undo_conflicts import conflicting_managers
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +197,26 @@ def lacking_after(
         }
         found[target.ref] = lacking(target.ref, bodies, is_ours, candidates.beside).refs
     return FrozenMap((ref, refs) for ref, refs in found.items() if refs)
+
+
+def find_returns_beyond(candidates: Candidates, proposed: Mapping[Ref, str]) -> Iterator[Ref]:
+    """Yield the workloads of which an undo goes to a version before the one that ran.
+
+    That is once the attempt has failed and all is as it was: another verified version, whole, that
+    the attempt does not apply (`proposed`) and that no field of others keeps it from.
+    """
+    facts = {**candidates.beside, **{one.ref: one.before for one in candidates.objects}}
+    gone = [ref for ref, fact in facts.items() if isinstance(fact, Absent)]
+    digests = candidates.live_digests()
+    for target in candidates.targets:
+        live, history = live_before(candidates.object(target.ref)), candidates.history(target.ref)
+        choice = choose_version(target.snapshot, history, digests, gone)
+        version = choice.version
+        if live is None or version is None or version.is_applied(proposed):
+            continue
+        lacks = lacking_now(target, history, version, digests, facts).refs
+        if not lacks and not conflicting_managers(live, choice, history):
+            yield target.ref
 
 
 def _overwritten(candidates: Candidates, proposed: Mapping[Ref, str]) -> Iterator[Ref]:

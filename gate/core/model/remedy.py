@@ -6,7 +6,7 @@ import enum
 
 
 class Remedy(enum.StrEnum):
-    """What it takes for pods to be replaced, or for a version to serve, that do not by themselves."""
+    """What it takes for pods to be replaced, or for something to serve, where neither happens."""
 
     NONE = ""
     """Nothing that is known."""

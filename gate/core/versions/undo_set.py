@@ -152,15 +152,25 @@ def lacking_now(
     `digests` are those of what our manager has applied so far, `facts` what was read of the objects
     beside the workload. The histories of other workloads are not known.
     """
-    histories = {target.ref: history}
-    attempts = attempts_on(target.ref, histories)
-    has_body = _has_body_of([target], histories)
+    return _lacking_among([target], {target.ref: history}, target.ref, version, digests, facts)
+
+
+def _lacking_among(
+    targets: Collection[Target],
+    histories: Mapping[Ref, History],
+    own: Ref,
+    version: JudgedVersion,
+    digests: Mapping[Ref, str],
+    facts: Mapping[Ref, Fact[LiveObject]],
+) -> Lacking:
+    """Do what `lacking_now` does for the workload `own` of `targets`, with the histories of all."""
+    attempts = attempts_on(own, histories)
+    has_body = _has_body_of(targets, histories)
     bodies = {
-        ref: has_body(target.ref, version, ref)
-        for ref in changed_members(attempts, version, target.ref, digests)
+        ref: has_body(own, version, ref) for ref in changed_members(attempts, version, own, digests)
     }
     is_ours = partial(is_applied_by, attempts, digests=digests)
-    return lacking(target.ref, bodies, is_ours, facts)
+    return lacking(own, bodies, is_ours, facts)
 
 
 def lacking_after(
@@ -214,7 +224,8 @@ def find_returns_beyond(candidates: Candidates, proposed: Mapping[Ref, str]) -> 
         version = choice.version
         if live is None or version is None or version.is_applied(proposed):
             continue
-        lacks = lacking_now(target, history, version, digests, facts).refs
+        known = candidates.targets, candidates.histories
+        lacks = _lacking_among(*known, target.ref, version, digests, facts).refs
         if not lacks and not conflicting_managers(live, choice, history):
             yield target.ref
 

@@ -29,7 +29,7 @@ from gate.core.attempt.version_failures import (
     is_known_failure,
     weigh_standstill,
 )
-from gate.core.kinds.registry import has_way_back, is_workload
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.field_manager import FIELD_MANAGER
@@ -248,10 +248,7 @@ def _find_verified(
 def _find_failed_again(
     attempt: Attempt, record: Record, ref: Ref, ending: Ending
 ) -> JudgedVersion | None:
-    """Return the version that stands as before and fails all the same, None if it does not.
-
-    It says nothing against another workload, which is none of it.
-    """
+    """Return the version that stands as before and fails all the same, None if it does not."""
     why = find_failed_return(attempt, ref, ending)
     written = attempt.ledger.written.get(ref)
     live = attempt.ledger.restored.get(ref) or (written.after if written is not None else None)
@@ -260,8 +257,7 @@ def _find_failed_again(
     stands = {
         one: object_
         for one, object_ in collect_left(attempt).items()
-        if (one == ref or not is_workload(one))
-        and (one not in attempt.ledger.written or not attempt.ledger.written[one].created)
+        if one not in attempt.ledger.written or not attempt.ledger.written[one].created
     }
     return _make_judged_version(attempt, record, live, stands, why=cause_of_end(why))
 

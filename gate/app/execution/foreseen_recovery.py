@@ -14,7 +14,7 @@ from gate.core.kinds.registry import locks_of
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
-from gate.core.recovery.gone_namespaces import without_namespaces
+from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.resumption import resume
 from gate.core.rollout.baseline import Baseline
 from gate.errors import GateError
@@ -63,7 +63,9 @@ def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
     """
     session = context.session
     elsewhere = {one.ref.namespace for one in record.objects} - {place.lock.namespace}
-    record = without_namespaces(record, find_gone_namespaces(session, elsewhere))
+    record = without_namespaces(
+        record, find_gone_namespaces(session, elsewhere, find_oldest(record))
+    )
     refs = [one.ref for one in record.objects]
     reader = Reader(session.client, session.resources, session.clock)
     found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))

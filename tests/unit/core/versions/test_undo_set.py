@@ -21,6 +21,7 @@ from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.undo_set import find_returns_beyond, lacking_after
+from tests.cluster.kubelet.api import JSON
 from tests.table import each
 from tests.unit.core.world import deployment, replica_set, template
 
@@ -101,7 +102,7 @@ def test_an_undo_returns_to_the_replica_set_that_served_before(
 
 def live_web(manager: str = "") -> LiveObject:
     """Return web at version 2, of which `manager` owns the image."""
-    owned = {"f:spec": {"f:template": {"f:spec": {"f:image": {}}}}}
+    owned: JSON = {"f:spec": {"f:template": {"f:spec": {"f:image": {}}}}}
     entries = [{"manager": manager, "operation": "Update", "fieldsV1": owned}] if manager else []
     body = Body.of({"spec": {"template": {"spec": {"image": "shop/web:2"}}}})
     managed = Body.of({"managedFields": entries})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_refused, assert_verified, images
+from tests.bed.expectations import assert_ended, assert_refused, assert_verified, images, warned
 from tests.bed.scene import Scene, settings, web
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, mode, one_line, report
 
 
@@ -39,6 +40,21 @@ def test_an_undo_leaves_another_what_it_was_verified_with(scene: Scene) -> None:
     assert_verified(result)
     assert "configmap/settings goes to what deployment/web was verified with" in result.stderr
     assert (mode(scene), images_of_api(scene)) == ("two", ["shop/api:1"])
+
+
+@pytest.mark.contract("B1480")
+def test_an_undo_says_that_it_could_not_read_who_needs_its_configuration(
+    scene: Scene, gate_with_rules: MakeGate
+) -> None:
+    """It goes on: what it knows of is its own set."""
+    verify_apart(scene, "three")
+    writing = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "patch"]}
+    gate = gate_with_rules([*rules(*READING, "patch"), writing, LEASE_RULES])
+    result = gate("undo", "api", *DOCUMENT)
+    assert_verified(result)
+    unread = "which other workloads need configmap/settings could not all be read"
+    assert warned(result, unread, "the right to list Leases in")
+    assert mode(scene) == "one"
 
 
 @pytest.mark.contract("B1481")

@@ -71,13 +71,14 @@ def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     assert "the next apply runs job/smoke" in text
 
 
-@pytest.mark.contract("B1346", "B1277")
-def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene) -> None:
-    """The gate died on its way back: what it had recorded is why."""
+@pytest.mark.contract("B1346", "B1277", "B1484")
+@pytest.mark.parametrize("line", ["failed ", "restored "])
+def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene, line: str) -> None:
+    """The gate died on its way back, or as it said that: what it had recorded is why."""
     scene.serve(settings("one"), web())
     after = job("smoke", behaviour="crash=0.5", annotations={PHASE: "after"})
     after["spec"]["ttlSecondsAfterFinished"] = 0
-    die_at(scene, "restored ", settings("two"), web(2), after)
+    die_at(scene, line, settings("two"), web(2), after)
     result = recover_without_jobs(scene)
     assert ended(result) == (4, "rolled-back", "JobFailed"), str(result)
     text = in_one_line(verdict_text(result.document, Style(width=200)))

@@ -11,13 +11,12 @@ from gate.app.commands.undo_pods import plan_to_replace_pods
 from gate.app.commands.undo_return import check_return
 from gate.app.commands.undo_revision import named_revision, with_number_of_now
 from gate.app.commands.undo_subject import UndoSubject, read_subject
-from gate.app.execution.earlier_runs import created_at, list_earlier_runs
+from gate.app.execution.earlier_runs import list_runs_since
 from gate.app.execution.run import Ready
 from gate.app.locks.command_locks import wished_permissions
 from gate.app.preflight import first_questions, memory_warnings, return_target
 from gate.app.preflight import plan as preflight
 from gate.app.preflight.guards import refuse_deleting, refuse_managed, refuse_protected_plan
-from gate.app.preflight.runs import phase_of
 from gate.app.preflight.server_dry_run import Prepared
 from gate.app.preflight.target_age import within_age
 from gate.app.preflight.trials import Trials, rehearse_on_server
@@ -27,9 +26,7 @@ from gate.app.runtime.watches import Watching
 from gate.config import policy
 from gate.core.model.fact import Absent
 from gate.core.model.live_object import LiveObject
-from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref, Revision
-from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.undo_choice import (
@@ -134,14 +131,10 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
 
 def _warn_of_runs(found: UndoSubject, choice: Choice) -> None:
     """Name the Jobs that later applies made, which no undo takes back; no smoke tests."""
-    since = choice.replica_set.created_at if choice.replica_set is not None else ""
-    runs = list_earlier_runs(found.session, [found.ref.namespace], [lock_of(found.ref)])
-    later = [
-        str(run.ref)
-        for run in runs
-        if since and created_at(run) > since
-        if phase_of(run.ref, run.body.thaw()) is not Phase.AFTER
-    ]
+    if choice.replica_set is None:
+        return
+    since = choice.replica_set.created_at
+    later = [str(one.ref) for one in list_runs_since(found.session, found.ref, since)]
     if later:
         shown = choice_name(choice, found.live.snapshot)
         names = some_names(later, MOST_RUNS)

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 from gate.app.runtime.session import Session
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.live_object import LiveObject
-from gate.core.model.lock import Lock
+from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
-from gate.core.model.run_annotations import LOCKS, has_lock_of
+from gate.core.model.run_annotations import AFTER, LOCKS, PHASE, has_lock_of
 from gate.kube.failures import Forbidden
 from gate.kube.kinds.registry import WORKLOADS
 from gate.kube.lists import list_live
@@ -36,14 +36,24 @@ def list_earlier_runs(
                 found += list_live(session.client, resource, namespace)
             except Forbidden:
                 continue
-    made = [one for one in found if has_lock_of(_annotation(one), locks)]
-    return tuple(sorted(made, key=created_at))
+    made = [one for one in found if has_lock_of(_annotation(one, LOCKS), locks)]
+    return tuple(sorted(made, key=_created_at))
 
 
-def created_at(live: LiveObject) -> str:
-    """Return when an object was created, as the server says (RFC 3339)."""
+def list_runs_since(session: Session, ref: Ref, since: str) -> tuple[LiveObject, ...]:
+    """Return those of applies of a workload that were created after `since` (RFC 3339).
+
+    Without those that come after their workloads, which test them.
+    """
+    made = list_earlier_runs(session, [ref.namespace], [lock_of(ref)])
+    return tuple(
+        one for one in made if _created_at(one) > since and _annotation(one, PHASE) != AFTER
+    )
+
+
+def _created_at(live: LiveObject) -> str:
     return str(value_at(live.body.thaw(), "metadata", "creationTimestamp") or "")
 
 
-def _annotation(live: LiveObject) -> object:
-    return value_at(live.body.thaw(), "metadata", "annotations", LOCKS)
+def _annotation(live: LiveObject, name: str) -> object:
+    return value_at(live.body.thaw(), "metadata", "annotations", name)

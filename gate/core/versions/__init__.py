@@ -9,7 +9,6 @@ __all__ = [
     "next_return",
     "obstacles",
     "selection",
-    "set_members",
     "shared_members",
     "surroundings",
     "undo_choice",

@@ -165,13 +165,12 @@ def test_a_plot_is_told_in_words() -> None:
     comparison["baseline"], comparison["fresh_pods"] = "fresh", ["web-1-a", "web-1-b"]
     (fresh,) = comparison_plots(result)
     assert fresh.figures[1] == "new 36 of 900 bad, old (2 fresh pods) 9 of 900 bad"
-    comparison["compared"] = {
-        "new": {"bad": 30.0, "total": 700.0},
-        "old": {"bad": 9.0, "total": 700.0},
-    }
+    bad: CountedResult = {"bad": 30.0, "total": 700.0}
+    comparison["compared"] = {"new": bad, "old": {"bad": 9.0, "total": 700.0}}
     (partly,) = comparison_plots(result)
     assert partly.figures[1].endswith("9 of 900 bad; while both served 30 of 700 against 9 of 700")
-    comparison["compared"]["old"]["bad"], comparison["ratio"] = 0.0, None
+    comparison["compared"] = {"new": bad, "old": {"bad": 0.0, "total": 700.0}}
+    comparison["ratio"] = None
     assert "no ratio: the old version had no bad one while both served" in ratio_words(comparison)
     nothing: CountedResult = {"bad": 0.0, "total": 0.0}
     comparison["compared"] = {"new": nothing, "old": nothing}

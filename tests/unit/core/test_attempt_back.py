@@ -24,12 +24,10 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
 from tests.unit.core import world
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned
 from tests.unit.core.recovery.test_resumption import plan_of
 from tests.unit.core.server import NOBODY, Server
-
-IMAGE = 'spec.template.spec.containers[name="web"].image'
 
 
 def crashing(*bodies: dict[str, Any], policy: Policy | None = None) -> Player:

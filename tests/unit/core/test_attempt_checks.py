@@ -22,10 +22,9 @@ from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from tests.unit.core.checks_world import a_check, answer, metric, pair, query, unreachable
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
 from tests.unit.core.server import Server
-from tests.unit.core.test_attempt_writes import IMAGE
 
 WINDOW = 60.0
 FIXED = replace(metric(), query=query("sum(errors)"))

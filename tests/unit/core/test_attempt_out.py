@@ -22,12 +22,10 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
 from tests.unit.core.server import Server
 from tests.unit.core.world import refusals
-
-IMAGE = 'spec.template.spec.containers[name="web"].image'
 
 
 def rolled_out(policy: Policy | None = None, **behaviour: str) -> Player:

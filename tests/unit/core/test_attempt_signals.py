@@ -12,7 +12,7 @@ from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import Interrupted, WriteConflicted, WriteUncertain
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
 from gate.report.document.remarks import uncertain_writes
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
 from tests.unit.core.server import Server
 
@@ -146,8 +146,7 @@ def test_a_signal_does_not_wait_for_the_name_of_who_took_over() -> None:
     player = Player(server, planned(server, manifest("v2")))
     player.run_to(State.FOLLOWING)
     player.hold = (Read,)
-    image = 'spec.template.spec.containers[name="web"].image'
-    server.edit(player.web, "kubectl-set", {image: "shop/web:v9"})
+    server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
     player.news()
     attempt = interrupted(player)
     assert attempt.now == STARTED_AT

@@ -43,8 +43,7 @@ def tried(gate: Gate, path: str, *checks: str | Mapping[str, Any], **more: Any) 
 
 def warnings(ended: Ended) -> list[str]:
     """Return what was warned of a check."""
-    found: list[str] = ended.document["warnings"]
-    return [warning for warning in found if warning.startswith("check ")]
+    return [warning for warning in ended.warnings if warning.startswith("check ")]
 
 
 def notes(ended: Ended) -> list[str]:

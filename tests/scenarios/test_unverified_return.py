@@ -19,6 +19,7 @@ from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import LEASE, kill_apply, recover
+from tests.scenarios.pod_replacement import ON_DELETE
 from tests.scenarios.versions import (
     CRASH,
     KEEP,
@@ -32,7 +33,6 @@ from tests.scenarios.versions import (
 FAILING = ("--smoke-test", "false")
 LATE = ("--bake", "2s", *FAILING)
 DOUBTED = ("--smoke-test", "sh -c 'exit 75'")
-ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
 
 
 def judgements(scene: Scene, name: str) -> dict[int, tuple[str, str, bool]]:

@@ -30,6 +30,11 @@ def lease(scene: Scene) -> JSON:
     return scene.objects.get("leases", LEASE)
 
 
+def annotate(scene: Scene, annotations: JSON, name: str = LEASE) -> None:
+    """Change annotations of a lock: the record of an attempt, for one."""
+    scene.objects.patch("leases", name, {"metadata": {"annotations": annotations}})
+
+
 def kill_at(program: PlayedGate, line: str, *words: str | Path) -> None:
     """Run a command, and kill the gate once it says a line."""
     with program.start(*words, env=JOB) as running:

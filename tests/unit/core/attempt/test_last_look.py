@@ -26,7 +26,7 @@ from gate.core.rollout.policy import Policy, Response
 from gate.core.versions.history import Closing
 from tests.unit.core.attempt.test_left_objects import AS_WRITTEN, DELETED, deleting
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.player import Player, ends, planned, serving
 from tests.unit.core.server import Server
 from tests.unit.core.world import config_ref, refusals
 
@@ -149,9 +149,7 @@ def test_a_superseded_end_names_what_is_still_ours(gone: bool | None) -> None:
 @pytest.mark.contract("B145")
 def test_what_was_as_it_is_before_the_run_is_no_leftover() -> None:
     """A ConfigMap that the apply did not change is nobody's concern."""
-    server = Server(v2="stuck")
-    server.put(manifest("v1"))
-    server.put(config("a"))
+    server = serving(config("a"), v2="stuck")
     player = Player(server, planned(server, config("a"), manifest("v2")))
     player.run_to(State.FOLLOWING)
     server.put(manifest("v3"), "kubectl")
@@ -185,8 +183,7 @@ def held(player: Player, effect: Read, *finalizers: str) -> ReadBack:
 
 def pruning() -> Player:
     """Begin a rollout that fails, with a new ConfigMap that is to go again."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v2="crash")
     policy = Policy(response=Response(prune_created=True))
     player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
     player.run_to(State.CONFIRMING, Leg.BACK)
@@ -244,8 +241,7 @@ def test_what_is_pruned_and_made_anew_is_said() -> None:
 @pytest.mark.contract("B49", "B280")
 def test_each_other_object_is_read_once_and_no_deployment() -> None:
     """The confirming read has just read the Deployment; the rest is asked for at once."""
-    server = Server()
-    server.put(manifest("v1"))
+    server = serving()
     others = [config("b", name) for name in ("one", "two", "three")]
     player = Player(server, planned(server, *others, manifest("v2")))
     player.hold = (Read,)

@@ -42,6 +42,13 @@ def kill_at(program: PlayedGate, line: str, *words: str | Path) -> None:
         running.kill()
 
 
+def die_at(scene: Scene, line: str, *bodies: JSON, flags: Sequence[str] = ()) -> None:
+    """Apply, and kill the gate once it has written such a line."""
+    with scene.gate.start("apply", "-f", scene.manifest(*bodies), *flags) as running:
+        running.wait_for_line(line)
+        running.kill()
+
+
 def signal_at(
     program: PlayedGate, line: str, *words: str | Path, number: signal.Signals = signal.SIGTERM
 ) -> Result:

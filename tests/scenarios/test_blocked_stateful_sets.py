@@ -22,6 +22,7 @@ from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_ready
 from tests.cluster.workloads import disruption_budget
+from tests.scenarios.killing import die_at
 from tests.scenarios.pod_replacement import A_MOMENT_SECONDS, db
 
 WRITTEN = "patch statefulsets/db"
@@ -308,9 +309,7 @@ def test_a_gate_that_dies_before_it_replaces_the_pod_is_finished(
 ) -> None:
     """`recover` finds the way back written and the pod in its way."""
     scene.serve(db(1))
-    with scene.applying(db(2, behaviour="crash=0.1")) as running:
-        running.wait_for_line("restored +statefulset/db")
-        running.kill()
+    die_at(scene, "restored +statefulset/db", db(2, behaviour="crash=0.1"))
     assert image_of(pod_of(scene, 2)) == "shop/db:2"
     assert_rolled_back(scene.gate("recover", "--output", "json"), "CrashLoop")
     assert all_run(scene, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
 
 import pytest
 
@@ -13,20 +12,13 @@ from tests.bed.expectations import assert_refused, assert_runs
 from tests.bed.jobs import PHASE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
-from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
+from tests.scenarios.killing import die_at
 
 
 def in_one_line(text: str) -> str:
     """Return a text without its line breaks and columns."""
     return " ".join(text.split())
-
-
-def die_at(scene: Scene, line: str, *bodies: JSON, flags: Sequence[str] = ()) -> None:
-    """Apply, and kill the gate once it has written such a line."""
-    with scene.gate.start("apply", "-f", scene.manifest(*bodies), *flags) as running:
-        running.wait_for_line(line)
-        running.kill()
 
 
 def recover_without_jobs(scene: Scene) -> Result:

@@ -61,29 +61,23 @@ def test_no_node_is_vacuous(scene: Scene, audit: Trail) -> None:
 
 
 @pytest.mark.contract("B944")
-def test_a_node_that_joins_has_to_follow(agents: Agents, audit: Trail) -> None:
-    """The goal moves with the nodes."""
+@pytest.mark.parametrize("joins", [True, False])
+def test_the_goal_moves_with_the_nodes(agents: Agents, audit: Trail, *, joins: bool) -> None:
+    """A node that joins has to follow; what the cluster no longer has is not waited for."""
     agents.serve(minReadySeconds=2)
+    first, second, third = agents.names
     with agents.scene.applying(agents.version(2, minReadySeconds=2)) as running:
         running.wait_for_line("1 of 3 nodes")
-        (joined,) = agents.nodes.join()
+        if joins:
+            expected = [first, second, third, *agents.nodes.join()]
+        else:
+            agents.nodes.leave(third)
+            expected = [first, second]
         result = running.wait()
     assert_verified(result)
-    assert agents.images() == dict.fromkeys((*agents.names, joined), NEW)
-    assert said(result) == "4 of 4 nodes have an available new pod"
-    assert changes(audit) == [WRITTEN]
-
-
-@pytest.mark.contract("B944")
-def test_a_node_that_leaves_need_not_follow(agents: Agents, audit: Trail) -> None:
-    """What the cluster no longer has is not waited for."""
-    agents.serve(minReadySeconds=2)
-    with agents.scene.applying(agents.version(2, minReadySeconds=2)) as running:
-        running.wait_for_line("1 of 3 nodes")
-        agents.nodes.leave(agents.names[2])
-        result = running.wait()
-    assert_verified(result)
-    assert said(result) == "2 of 2 nodes have an available new pod"
+    count = len(expected)
+    assert said(result) == f"{count} of {count} nodes have an available new pod"
+    assert {agents.images()[name] for name in expected} == {NEW}
     assert changes(audit) == [WRITTEN]
 
 

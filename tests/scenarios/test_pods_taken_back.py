@@ -13,6 +13,7 @@ from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import daemon_set
+from tests.scenarios.killing import die_at
 from tests.scenarios.pod_replacement import (
     ON_DELETE,
     ROLLING,
@@ -203,9 +204,7 @@ def test_recover_leaves_the_pods_of_what_was_not_written_yet(scene: Scene, audit
     """The gate died behind its first write: the StatefulSet is as it was before."""
     scene.serve(settings("v1"), db(1), web(1))
     raise_partition_behind(scene)
-    with scene.applying(settings("v2"), db(3, partition=2), web(2)) as running:
-        running.wait_for_line("applied +configmap/settings")
-        running.kill()
+    die_at(scene, "applied +configmap/settings", settings("v2"), db(3, partition=2), web(2))
     result = scene.gate("recover", "sts/db", "--output", "json")
     assert result.exit_code == 4, str(result)
     assert images_of(scene) == MIXED
@@ -235,9 +234,7 @@ def test_a_gate_that_dies_before_it_replaces_the_pod_is_finished(
 ) -> None:
     """The template is the old one already: only the record tells whose pod is to go."""
     scene.serve(db(1, **before))
-    with scene.applying(db(2, behaviour="crash=0.1", **failed), flags=SHORT) as running:
-        running.wait_for_line("restored +statefulset/db")
-        running.kill()
+    die_at(scene, "restored +statefulset/db", db(2, behaviour="crash=0.1", **failed), flags=SHORT)
     result = scene.gate("recover", "sts/db", "--output", "json")
     assert result.exit_code == 4, str(result)
     assert images_of(scene) == ["shop/db:1"] * 3

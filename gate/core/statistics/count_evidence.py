@@ -8,10 +8,12 @@ from typing import Final
 
 from gate.core.statistics.chi_squared import chi_squared_quantile
 from gate.core.statistics.ratio_likelihoods import NO_LIKELIHOODS, RatioLikelihoods
-from gate.core.statistics.stratified_odds import NO_STRATA, StratifiedOdds, has_moved
+from gate.core.statistics.stratified_odds import NO_STRATA, StratifiedOdds
 
 _UNEVEN: Final = 0.9
 """Ticks are uneven if their spread is beyond this quantile of independent counts."""
+_FAR: Final = 0.2
+"""So far apart ratios by ticks and by sums are hardly by chance."""
 _CAUTIOUS: Final = 0.1
 """Then the spread counts for as much as this quantile allows."""
 
@@ -154,20 +156,21 @@ class BothCounts:
     def ratio(self) -> float | None:
         """The new rate by the old one; None without a rate of old, or an event of new.
 
-        It is the ratio tick by tick where the sums say something else, since traffic moved.
+        It is the ratio tick by tick where the sums mislead.
         """
         if not self.old.rate or not self.new.total:
             return None
-        if self.has_moved:
+        if self.sums_mislead:
             return self.weighed_new / self.weighed_old
         return self.new.rate / self.old.rate
 
     @property
-    def has_moved(self) -> bool:
-        """Whether traffic moved between the versions while their rates changed."""
+    def sums_mislead(self) -> bool:
+        """Whether the ratio by the sums is far from the one tick by tick, as if traffic moved."""
         if not self.new.bad or not self.weighed_old:
             return False
-        return has_moved(self.weighed_new / self.weighed_old, self.new.rate / self.old.rate)
+        by_ticks = self.weighed_new / self.weighed_old
+        return abs(by_ticks / (self.new.rate / self.old.rate) - 1) > _FAR
 
     @property
     def dispersion(self) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-HARDLY_MOVED: Final = 0.03
+_HARDLY_MOVED: Final = 0.03
 """By so much odds by ticks and by sums differ by chance alone, of counts that tell something."""
 
 
@@ -54,14 +54,9 @@ class StratifiedOdds:
             return by_sums, by_sums
         share = self.expected[self.ratios.index(ratio)] / self.bad
         by_ticks = share / (1 - share)
-        if has_moved(by_ticks, by_sums):
-            return min(by_ticks, by_sums), max(by_ticks, by_sums)
-        return by_sums, by_sums
+        if abs(by_ticks / by_sums - 1) < _HARDLY_MOVED:
+            return by_sums, by_sums
+        return min(by_ticks, by_sums), max(by_ticks, by_sums)
 
 
 NO_STRATA: Final = StratifiedOdds()
-
-
-def has_moved(by_ticks: float, by_sums: float) -> bool:
-    """Tell whether sums say something else than ticks do, since traffic moved meanwhile."""
-    return abs(by_ticks / by_sums - 1) >= HARDLY_MOVED

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gate.core.checks.old_pods import OldPods
 from gate.core.checks.questions import Answers, Form, Questions, Samples
 from gate.core.checks.run import CheckRun, ConclusionKind
 from gate.core.checks.spec import Counts, During
@@ -28,8 +29,6 @@ from tests.unit.core.checks.count_looks import (
     steady,
 )
 from tests.unit.core.checks_world import SUBJECT
-
-# -- what they say ---------------------------------------------------------------------------------
 
 
 @pytest.mark.contract("B1151")
@@ -219,11 +218,8 @@ def test_old_pods_that_are_there_are_waited_for() -> None:
     """Their counters may be missing for a while, as where scrapes fail, or nobody asks them."""
     run = steady(started(), 5, (5, 100), (5, 100))
     for look in range(5, 20):
-        now = run.wake_at
-        run, tick = ticked(run, now)
         new = samples(1000 + 5 * look, 10_000 + 100 * look)
-        answers = both(new, samples(1020, 10_400))
-        run = run.after_answer(tick, now, answers, OldPods(are_there=look < 18))
+        run = answer(run, both(new, samples(1020, 10_400)), OldPods(are_there=look < 18))
     assert not run.settled
     assert "no longer serves" not in conclude(run).message
 

@@ -8,7 +8,7 @@ import pytest
 
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
-from tests.bed.expectations import assert_refused, assert_runs
+from tests.bed.expectations import assert_refused, assert_runs, assert_verified
 from tests.bed.jobs import PHASE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
@@ -65,13 +65,14 @@ def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     assert "the next apply runs job/smoke" in text
 
 
-@pytest.mark.contract("B1346", "B1277")
-def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene) -> None:
-    """The gate died on its way back: what it had recorded is why."""
+@pytest.mark.contract("B1346", "B1277", "B1484")
+@pytest.mark.parametrize("line", ["failed ", "restored "])
+def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene, line: str) -> None:
+    """The gate died on its way back, or as it said that: what it had recorded is why."""
     scene.serve(settings("one"), web())
     after = job("smoke", behaviour="crash=0.5", annotations={PHASE: "after"})
     after["spec"]["ttlSecondsAfterFinished"] = 0
-    die_at(scene, "restored ", settings("two"), web(2), after)
+    die_at(scene, line, settings("two"), web(2), after)
     result = recover_without_jobs(scene)
     assert ended(result) == (4, "rolled-back", "JobFailed"), str(result)
     text = in_one_line(verdict_text(result.document, Style(width=200)))
@@ -159,6 +160,7 @@ def test_a_complete_version_stays_where_the_job_before_it_is_gone(scene: Scene) 
     assert not scene.objects.list_all("jobs")
 
 
+DOCUMENT = ("--output", "json")
 LEFT = "job/first of the earlier attempt has not ended"
 
 
@@ -232,12 +234,12 @@ def test_an_apply_waits_for_no_job_that_has_ended(scene: Scene) -> None:
     assert LEFT not in result.stderr
 
 
-@pytest.mark.contract("B1349")
+@pytest.mark.contract("B1349", "B1482")
 @pytest.mark.sandbox_only("what is said of it")
 def test_a_restart_names_the_job_of_a_dead_gate_that_goes_on(
     scene: Scene, program: PlayedGate
 ) -> None:
-    """Before its own first write, and in its report: it starts no other beside it."""
+    """Before its own first write, and in its report; the next apply starts no other beside it."""
     die_beside(scene, "complete=15")
     result = program("restart", "web")
     assert result.exit_code == 0, str(result)
@@ -245,3 +247,47 @@ def test_a_restart_names_the_job_of_a_dead_gate_that_goes_on(
     for said in (before, in_one_line(result.stdout)):
         assert f"{LEFT}: this run does not wait for it; to follow it:" in said
         assert "rollout-gate verify job/first" in said
+    again = program("apply", "-f", scene.manifest(settings("two"), job("second"), web(2)))
+    assert again.exit_code == 0, str(again)
+    assert f"{LEFT}: nothing else is written before it has" in again.stderr
+
+
+@pytest.mark.contract("B1482")
+def test_an_apply_waits_for_a_job_whose_attempt_is_finished(scene: Scene) -> None:
+    """The Job itself says of which apply it is; a dry run names the wait, and writes nothing."""
+    die_beside(scene, "complete=25")
+    assert scene.gate("recover", "web", *DOCUMENT).exit_code == 4
+    again = settings("two"), job("second"), web(2)
+    foreseen = scene.gate("apply", "-f", scene.manifest(*again), "--dry-run")
+    assert f"{LEFT}: an apply would first wait for its end" in foreseen.stderr
+    result = scene.apply(*again)
+    assert result.exit_code == 0, str(result)
+    assert f"{LEFT}: nothing else is written before it has" in result.stderr
+    first, second = (scene.objects.get("jobs", name) for name in ("first", "second"))
+    assert second["metadata"]["creationTimestamp"] >= first["status"]["completionTime"]
+
+
+@pytest.mark.contract("B1482")
+def test_an_apply_waits_for_no_job_of_another_workload(scene: Scene) -> None:
+    """Api, in the same namespace, was left with a Job that goes on."""
+    assert_verified(scene.apply(settings("one"), web(name="api")))
+    line = "job/first: 0 of 1 completions, 1 pod running"
+    die_at(scene, line, settings("two"), job("first", behaviour="complete=25"), web(2, name="api"))
+    assert scene.gate("recover", "api", *DOCUMENT).exit_code == 4
+    result = scene.apply(job("second"), web())
+    assert result.exit_code == 0, str(result)
+    assert "job/first" not in result.stderr
+    assert "completionTime" not in scene.objects.get("jobs", "first")["status"]
+
+
+@pytest.mark.contract("B1483")
+def test_an_undo_names_the_migrations_that_it_does_not_undo(scene: Scene) -> None:
+    """Those since the version that it goes to; a smoke test changes nothing."""
+    smoke = job("smoke", annotations={PHASE: "after"})
+    for number in (1, 2):
+        bodies = settings(str(number)), job(f"first-{number}"), web(number), smoke
+        assert scene.apply(*bodies).exit_code == 0
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    (said,) = [one for one in result.document["warnings"] if "not undone" in one]
+    assert said == "created since revision 1 (shop/web:1), and not undone: what job/first-2 did"

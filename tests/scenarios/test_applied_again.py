@@ -13,16 +13,11 @@ from tests.bed.expectations import (
 from tests.bed.pods import behave, image_of
 from tests.bed.scene import Scene, service, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.workloads import stateful_set
+from tests.scenarios.pod_replacement import db
 from tests.scenarios.versions import CRASH, KEEP, history_rows, mode
 
 FAILS = ("--smoke-test", "false", "--on-failure", "keep")
 IN_DOUBT = ("--smoke-test", "sh -c 'exit 75'")
-
-
-def db(version: int, /, **over: object) -> JSON:
-    """Return a StatefulSet `db` of three pods."""
-    return stateful_set(**{"image": f"shop/db:{version}", **over})  # type: ignore[arg-type]
 
 
 def apply_both(scene: Scene, flags: tuple[str, ...]) -> None:

@@ -19,6 +19,7 @@ from gate.core.rollout.baseline import Baseline
 from gate.core.versions.candidates import Candidates, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.shared_members import Neighbours, shared_members
 from gate.core.versions.undo_choice import choose_version, version_of
 from gate.core.versions.undo_conflicts import conflicting_managers
 
@@ -146,13 +147,19 @@ def lacking_now(
     version: JudgedVersion,
     digests: Mapping[Ref, str],
     facts: Mapping[Ref, Fact[LiveObject]],
-) -> Lacking:
+    neighbours: Neighbours,
+) -> tuple[Ref, ...]:
     """Return what an undo to a verified version would lack now.
 
     `digests` are those of what our manager has applied so far, `facts` what was read of the objects
-    beside the workload. The histories of other workloads are not known.
+    beside the workload. The histories of other workloads of the set are not known.
     """
-    return _lacking_among([target], {target.ref: history}, target.ref, version, digests, facts)
+    run_now = {**digests, **neighbours.digests}
+    shared = shared_members(version, target.ref, neighbours.histories, run_now, returned=())
+    others = {one.ref for one in shared}
+    known = [target], {target.ref: history}
+    lacks = _lacking_among(*known, target.ref, version, digests, facts).refs
+    return (*(one.ref for one in shared if one.is_live), *(r for r in lacks if r not in others))
 
 
 def _lacking_among(
@@ -163,7 +170,7 @@ def _lacking_among(
     digests: Mapping[Ref, str],
     facts: Mapping[Ref, Fact[LiveObject]],
 ) -> Lacking:
-    """Do what `lacking_now` does for the workload `own` of `targets`, with the histories of all."""
+    """Return what an undo of `own` would lack but for what others need, by these histories."""
     attempts = attempts_on(own, histories)
     has_body = _has_body_of(targets, histories)
     bodies = {

@@ -60,7 +60,7 @@ def power(start: CommandStart, names: tuple[str, ...]) -> int:
     wanted = [one for one in choose_checks(settings, names) if isinstance(one.probe, Counts)]
     if not wanted:
         about = f" about {', '.join(names)}" if names else ""
-        hint = "a check with bad and total: docs/checks.md"
+        hint = "to print one: rollout-gate checks --show error-share"
         raise UsageError(f"there is no comparison by counts{about}", hint=hint)
     found: list[ForeseenCheck | AskedCheck] = []
     for check, known in _know(start, names, wanted):

@@ -65,7 +65,7 @@ def _require_known_variables(check: Check, ref: Ref) -> None:
         names = " or ".join(f"${{{name}}}" for name in known.of_one_version)
         hint = (
             f"what tells versions of a {ref.kind} apart is {names}: select by a label of the series"
-            " that has it (of a ready-made check by its key pods: docs/checks.md);"
+            " that has it (of a ready-made check by its key pods);"
             f" {_ONE_FILE_EACH}"
         )
         raise UsageError(f"check {check.name}: {ref} has no ${{{foreign[0]}}}", hint=hint)

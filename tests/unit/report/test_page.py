@@ -98,7 +98,7 @@ def test_a_workload_that_kept_its_version_has_one_lane_of_pods() -> None:
     assert [lane.title for lane in chart.lanes] == ["pods", "clocks"]
     (ready,) = chart.lanes[0].areas
     assert len(set(re.findall(r"[\d.]+,([\d.]+)", ready.path))) == 2, "one height from start to end"
-    assert "2 pods are wanted; 2 are ready" in chart.caption
+    assert "pods wanted 2, ready 2." in chart.caption
     page, text = html(result), markdown(result)
     assert re.findall(r'<th scope="row">(\w+)</th>', page)[:1] == ["unchanged"]
     assert "Runs now: the version before, unchanged: revision 1" in page

@@ -225,7 +225,7 @@ def test_a_scenario_file_says_what_happens(played: Played, manifest: Write, tmp_
     assert (code, row["why"].partition(":")[0]) == (4, "AvailabilityLost, OutOfMemory")
 
 
-@pytest.mark.contract("B1292", "B1293")
+@pytest.mark.contract("B1292", "B1293", "B1514")
 def test_several_kinds_are_rehearsed_in_one_table(played: Played, manifest: Write) -> None:
     """Each has its row, and 0 says that all of them end as they should."""
     file = manifest()
@@ -240,7 +240,7 @@ def test_several_kinds_are_rehearsed_in_one_table(played: Played, manifest: Writ
     code, found = rows(played, file, with_=["crash", "crash@1h"])
     assert (code, [one["as_expected"] for one in found]) == (6, [True, False])
     warned = json.loads(played.out.getvalue())["warnings"]
-    assert any("crash@1h comes after the verdict" in line for line in warned)
+    assert "crash@1h comes after the verdict, 10s after the write: --bake" in "".join(warned)
 
 
 @pytest.mark.contract("B1293")
@@ -454,7 +454,7 @@ def test_what_a_scenario_asks_for_in_vain_is_said(
     assert rehearse(played.world, load("rehearse", flags, environ={})) == 0
     warnings = [line for line in played.out.getvalue().splitlines() if line.startswith("warning")]
     assert warnings[0] == "warning: the scenario's shop/wbe:* fits no image of the manifest"
-    assert warnings[1].startswith('warning: "delete web" at 1h comes after the verdict, at ')
+    assert warnings[1].startswith('warning: "delete web" at 1h comes after the verdict, ')
     refused = 'warning: "scale wbe 5" at 1s was refused: deployments.apps "wbe" not found'
     scaled = "kubectl changed spec.replicas"
     assert warnings[2:] == [
@@ -566,6 +566,18 @@ def test_trouble_strikes_while_the_workload_rolls_that_it_is_about(
     assert (row["exit_code"], row["outcome"]) == (exit_code, outcome), row
     assert row["why"].startswith(f"deployment/web: {why}" if why else "")
     assert row["decided_at_seconds"] >= 20
+
+
+@pytest.mark.contract("B1514")
+def test_a_warning_of_a_run_with_a_name_of_its_own_is_said_once(
+    played: Played, manifest: Write
+) -> None:
+    """However many rehearsals give it another name."""
+    generated = MIGRATION.replace("name: migrate}", "generateName: migrate-}", 1)
+    rows(played, manifest(generated), with_=["crash", "good"])
+    warned = json.loads(played.out.getvalue())["warnings"]
+    (line,) = (line for line in warned if "job/migrate-" in line)
+    assert "job/migrate-*" in line
 
 
 @pytest.mark.contract("B1245")

@@ -240,7 +240,7 @@ def test_several_kinds_are_rehearsed_in_one_table(played: Played, manifest: Writ
     code, found = rows(played, file, with_=["crash", "crash@1h"])
     assert (code, [one["as_expected"] for one in found]) == (6, [True, False])
     warned = json.loads(played.out.getvalue())["warnings"]
-    assert "crash@1h comes after the verdict, 10s after the write: --bake" in "".join(warned)
+    assert "crash@1h comes after the verdict, 15s after the write: --bake" in "".join(warned)
 
 
 @pytest.mark.contract("B1293")

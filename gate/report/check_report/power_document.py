@@ -49,7 +49,7 @@ def _power(one: ForeseenCheck) -> PowerResult:
         "about": one.about,
         "decides": plan.check.decides,
         "obstacle": "" if plan.obstacle is None else plan.obstacle.why,
-        "way_out": "" if plan.obstacle is None else plan.obstacle.way_out,
+        "way_out": power.way_out,
         "traffic_per_second": plan.per_second,
         "traffic_origin": "given" if one.gave_traffic else "measured",
         "rate": plan.rate,

@@ -79,19 +79,21 @@ class Engine:
         attempt, effects = begin(plan, self._awake_at)
         self._listener.on_step(attempt)
         self._perform(effects)
+        due_at = wake_at(attempt)
         while not attempt.ended:
-            message = self._next(attempt)
+            message = self._next(attempt, due_at)
             if isinstance(message, Broken):
                 raise message.error
             if message is None or _is_stale(attempt, message):
                 continue
             attempt, effects = step(attempt, message)
+            due_at = wake_at(attempt)
             self._listener.on_step(attempt)
             self._perform(effects)
         return attempt
 
-    def _next(self, attempt: Attempt) -> Message | None:
-        """Wait for whichever comes first: a message, the attempt's wake time, the heartbeat.
+    def _next(self, attempt: Attempt, due_at: float) -> Message | None:
+        """Wait for whichever comes first: a message, the wake time `due_at`, the heartbeat.
 
         Returns None where nothing came within `LONGEST_NAP_SECONDS`.
         """
@@ -99,7 +101,6 @@ class Engine:
         if now >= self._said_at + HEARTBEAT_SECONDS:
             self._said_at = now
             self._listener.beat(attempt)
-        due_at = wake_at(attempt)
         nap = min(due_at, self._said_at + HEARTBEAT_SECONDS, now + LONGEST_NAP_SECONDS) - now
         message = self._clock.receive(self._inbox, max(0.0, nap))
         suspended_seconds = self._clock.now() - self._awake_at

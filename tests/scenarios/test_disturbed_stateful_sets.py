@@ -64,6 +64,7 @@ def test_a_deleted_stateful_set_is_not_brought_back(scene: Scene, audit: Trail) 
     assert changes(audit) == [WRITTEN]
 
 
+@pytest.mark.sandbox_only("a gate that is quick reads it between the two, and says it was deleted")
 def test_a_stateful_set_that_exists_again_is_called_one(scene: Scene) -> None:
     """Deleted and created again meanwhile: the message names its kind."""
     scene.serve(stateful_set())

@@ -262,21 +262,22 @@ def conclusions(attempt: Attempt) -> tuple[Conclusion, ...]:
     """
     if attempt.health.concluded:
         return attempt.health.concluded
-    return tuple(_conclusion(attempt, check) for check in attempt.plan.policy.checks)
+    bake_ends_at = attempt.bake_ends_at  # Once: it looks at each check itself.
+    return tuple(_conclusion(attempt, check, bake_ends_at) for check in attempt.plan.policy.checks)
 
 
-def _conclusion(attempt: Attempt, check: Check) -> Conclusion:
+def _conclusion(attempt: Attempt, check: Check, bake_ends_at: float) -> Conclusion:
     run = attempt.health.checks.get(check.name)
     if run is None:
         return Conclusion(ConclusionKind.UNDECIDED, CleanText("never ran"), check=check.name)
-    over_at = _over_at(attempt, run)
+    over_at = _over_at(attempt, run, bake_ends_at)
     return run.verdict_so_far if over_at is None else run.conclude(over_at)
 
 
-def _over_at(attempt: Attempt, run: CheckRun) -> float | None:
+def _over_at(attempt: Attempt, run: CheckRun, bake_ends_at: float) -> float | None:
     """Return when the check's phase ended, None while it lasts or an answer is awaited."""
     bakes = run.check.runs_in(During.BAKE)
-    ended_at = attempt.bake_ends_at if bakes else attempt.course.baked_since
+    ended_at = bake_ends_at if bakes else attempt.course.baked_since
     if attempt.now < ended_at or (run.outstanding is not None and not attempt.answers_overdue):
         return None
     return ended_at

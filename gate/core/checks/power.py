@@ -49,7 +49,8 @@ class Power:
         is_hopeless = self.plan.is_too_short and self.enough_seconds is None
         if not (is_hopeless and _is_findable(self.plan)):
             return obstacle.way_out
-        return f"{obstacle.way_out}; but with such traffic not even an hour finds twice as bad four times in five"
+        hopeless = "but with such traffic not even an hour finds twice as bad four times in five"
+        return f"{obstacle.way_out}; {hopeless}"
 
     @property
     def finds_what_is_sought(self) -> bool:

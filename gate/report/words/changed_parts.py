@@ -35,7 +35,7 @@ def describe_hidden_values(result: Result) -> str:
     changes = (change for one in result["objects"] for change in one["changes"])
     if not any(MASKED in (change["before"], change["after"]) for change in changes):
         return ""
-    return f"{MASKED}: a value that may be secret, as any of a ConfigMap; no report shows it"
+    return f"{MASKED}: the value may be secret, as any of a ConfigMap may, so no report shows it"
 
 
 def describe_configuration_back(result: Result) -> str:

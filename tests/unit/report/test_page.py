@@ -107,6 +107,22 @@ def test_a_workload_that_kept_its_version_has_one_lane_of_pods() -> None:
     assert "new version" not in page + text
 
 
+@pytest.mark.contract("B1519")
+def test_what_the_tables_leave_out_is_said_beside_them() -> None:
+    """Why a value is masked, which number a revision had, and whose images the nodes ran."""
+    result = example("rolled-back")
+    (workload,) = result["workloads"]
+    workload["new"]["image_ids"] = ["shop/web@sha256:1"]
+    page, text = html(result), markdown(result)
+    assert "<td>3 (was 1)</td>" in page
+    assert "images of the new version, as the nodes ran them: shop/web@sha256:1" in page
+    why = "the value may be secret, as any of a ConfigMap may, so no report shows it"
+    assert (why in page, why in text) == (True, True)
+    for one in result["objects"]:
+        one["changes"] = [each for each in one["changes"] if each["before"] != "masked"]
+    assert (why in html(result), why in markdown(result)) == (False, False)
+
+
 def test_without_samples_there_is_no_chart() -> None:
     """A run that was refused."""
     result = example("verified")

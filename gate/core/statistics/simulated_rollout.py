@@ -21,6 +21,7 @@ from gate.core.statistics.count_decision import (
 )
 from gate.core.statistics.count_evidence import BothCounts, SideCounts
 from gate.core.statistics.ratio_likelihoods import ALTERNATIVES, STEP, log_mean
+from gate.core.statistics.stratified_odds import NO_STRATA, StratifiedOdds
 
 _SLACK: Final = 0.9
 """The bound is proven for whole counts, and those of bursts are divided."""
@@ -110,14 +111,14 @@ class SimulatedRollout:
         return BothCounts(self.new, self.old_side.counts())
 
     @property
-    def dispersion(self) -> float:
-        """By how much the counts of looks vary more than independent events."""
-        return self.compared.dispersion
-
-    @property
     def likelihoods(self) -> SimulatedRollout:
         """The evidence for a phase of unknown length."""
         return self
+
+    @property
+    def strata(self) -> StratifiedOdds:
+        """None: the rates are taken to stay as they are, so that sums and looks say the same."""
+        return NO_STRATA
 
     def logs_above(self) -> list[float]:
         """Return the log-likelihood ratio of each alternative above what is tolerated."""

@@ -117,7 +117,8 @@ def test_what_serves_beside_a_new_version_is_what_the_strategy_holds(
     """Not a canary that makes room for another one; without a hold it is what most pods run."""
     found = unseen(DB).fold(Observed(0.0, stateful_set(update_revision=DB_NOW)))
     members = [member(ordinal, name) for ordinal, name in enumerate(pods)]
-    things = (revision(DB_OLD, 1, BEFORE), revision(DB_NOW, 2, NOW), *members)
+    revisions = (revision(DB_OLD, 1, BEFORE), revision(DB_NOW, 2, NOW))
+    things: tuple[Watched, ...] = (*revisions, *members)
     for thing in things:
         found = found.fold(Observed(0.0, thing))
     served = find_beside(found, f"{DB_NEW}-uid", stateful_set(**changes))

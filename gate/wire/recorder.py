@@ -35,6 +35,7 @@ from gate.wire.trace import (
     REMOVED,
     RETURNED,
     SEEN,
+    SUSPENDED,
     UNSEEN,
     VERSION,
 )
@@ -164,6 +165,11 @@ class Recorder:
     def record_seen(self, at: float) -> None:
         """Record that all was read again."""
         self._hand(0, lambda: {"t": self._since(at), "type": SEEN, "object": {}})
+
+    def record_suspension(self, at: float, seconds: float) -> None:
+        """Record that the run itself stood still for so long, until that monotonic second."""
+        stood = {"seconds": round(seconds, 3)}
+        self._hand(0, lambda: {"t": self._since(at), "type": SUSPENDED, "object": stood})
 
     def record_removal(self, at: float, uid: str) -> None:
         """Record that the run removed a pod at which a controller had stopped."""

@@ -12,6 +12,7 @@ a watch's `type` and `object`; or the type
 - MEASURED, and as `object` the answer to one tick of a check
 - UNSEEN: a request or a watch failed, as `object` says, so that facts may be missing until the type
   SEEN: then all of each workload was read again
+- SUSPENDED: the run itself had stood still for the `seconds` of the `object`, and noticed it now
 - REMOVED: the run removed the pod whose `uid` the `object` has, since it blocked the rollout
 - RETURNED: the run had decided, and what follows resulted from what it wrote then
 - ENDED, and as `object` how the run ended: the last line, which is missing if the run was killed.
@@ -20,18 +21,19 @@ a watch's `type` and `object`; or the type
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from gate.core.model import objects as core
 from gate.core.model.live_object import LiveObject
-from gate.core.protocol.events import ContactFailed
+from gate.core.protocol.events import ContactFailed, Suspended
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode, measurements
@@ -48,6 +50,7 @@ SEEN: Final = "SEEN"
 RETURNED: Final = "RETURNED"
 ENDED: Final = "ENDED"
 REMOVED: Final = "REMOVED"
+SUSPENDED: Final = "SUSPENDED"
 MAX_FILE_BYTES: Final = 1024 * 1024 * 1024
 
 _UNREADABLE: Final = (ValueError, RecursionError)
@@ -75,7 +78,17 @@ class PodRemoved:
     uid: str
 
 
-TraceEvent = Observed | Vanished | Listed | Measured | ContactFailed | Seen | Reached | PodRemoved
+TraceEvent = (
+    Observed
+    | Vanished
+    | Listed
+    | Measured
+    | ContactFailed
+    | Suspended
+    | Seen
+    | Reached
+    | PodRemoved
+)
 _Pages = dict[tuple[Kind, str, tuple[str, ...] | None], tuple[core.Watched, ...]]
 
 
@@ -102,6 +115,10 @@ class _Why(Struct):
     why: str
 
 
+class _Suspended(Struct):
+    seconds: float
+
+
 class _Removed(Struct):
     uid: str
 
@@ -116,7 +133,8 @@ _WHY: Final = Decoder(_Why)
 _REMOVED_POD: Final = Decoder(_Removed)
 _OF_KIND: Final = Decoder(_OfKind)
 _OBJECT: Final = Decoder(dict[str, Any])
-_ENDED: Final = f'"{ENDED}"'.encode()
+_SUSPENDED: Final = Decoder(_Suspended)
+_Decoded = TypeVar("_Decoded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,23 +156,29 @@ class Recording:
     def events(self) -> Iterator[TraceEvent]:
         """Read what was received; `at` is seconds since the apply returned and never goes back.
 
-        What a watch received before the apply's response comes at 0. What a run did about its
+        What a watch received before the apply's response comes at 0, and nothing comes between the
+        beginning and the end of a time for which the run stood still. What a run did about its
         verdict is not part of the rollout that is judged: the events end there. Bookmarks and
         errors of watches say nothing about the rollout and are skipped. UsageError with file and
         line if a line cannot be read.
         """
         at = 0.0
         pages: _Pages = {}
+        asleep = deque(self._suspensions())
         for number, line in itertools.islice(_lines(self.path), 1, None):
             try:
                 found = _LINE.decode(line)
-                at = max(at, found.t)
-                if found.type in (RETURNED, ENDED):
-                    yield Reached(at)
-                    return
+                past = []
+                while asleep and found.t > asleep[0].at - asleep[0].seconds:
+                    past.append(asleep.popleft())
+                at = max(at, found.t, *(one.at for one in past))
                 events = self._read_line(at, line, found, pages)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
+            yield from past
+            if found.type in (RETURNED, ENDED):
+                yield Reached(at)
+                return
             yield from events
 
     def end(self) -> dict[str, Any] | None:
@@ -162,16 +186,30 @@ class Recording:
 
         UsageError with file and line if that line cannot be read.
         """
+        return next((end for _, end in self._read_all(ENDED, _OBJECT)), None)
+
+    def _suspensions(self) -> Iterator[Suspended]:
+        """Yield when the run stood still, since the apply returned.
+
+        It was noticed late: lines of other threads may stand before, and are later.
+        """
+        for at, one in self._read_all(SUSPENDED, _SUSPENDED):
+            seconds = min(one.seconds, at)
+            if seconds > 0:
+                yield Suspended(at, seconds)
+
+    def _read_all(self, kind: str, decoder: Decoder[_Decoded]) -> Iterator[tuple[float, _Decoded]]:
+        """Yield the times and objects of all lines of a type of ours; UsageError as `events`."""
+        quoted = f'"{kind}"'.encode()
         for number, line in itertools.islice(_lines(self.path), 1, None):
-            if _ENDED not in line:
+            if quoted not in line:
                 continue
             try:
                 found = _LINE.decode(line)
-                if found.type == ENDED:
-                    return _OBJECT.decode(found.object)
+                if found.type == kind:
+                    yield found.t, decoder.decode(found.object)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
-        return None
 
     def _read_line(
         self, at: float, line: bytes, found: _Line, pages: _Pages
@@ -182,6 +220,8 @@ class Recording:
             return (measurements.decode(at, bytes(found.object)),)
         if found.type == UNSEEN:
             return (ContactFailed(at, clean_line(_WHY.decode(found.object).why)),)
+        if found.type in (SUSPENDED, RETURNED, ENDED):
+            return ()
         if found.type == SEEN:
             return (Seen(at),)
         if found.type == REMOVED:

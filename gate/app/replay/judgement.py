@@ -43,6 +43,7 @@ from gate.core.protocol.events import (
     ReadBack,
     Recorded,
     Released,
+    Suspended,
     Woke,
 )
 from gate.core.rollout.baseline import Baseline, baseline_of
@@ -210,7 +211,7 @@ class _Player:
 
     def play(self, event: TraceEvent) -> None:
         """Take the next line of the recording."""
-        self._wake_until(event.at)
+        self._wake_until(event.at - event.seconds if isinstance(event, Suspended) else event.at)
         if self.attempt.ended or isinstance(event, Reached):
             return
         if isinstance(event, PodRemoved):
@@ -220,7 +221,7 @@ class _Player:
             self._see(event.at)
             return
         if not isinstance(event, Measured):
-            self._missing |= isinstance(event, ContactFailed)
+            self._missing |= isinstance(event, ContactFailed | Suspended)
             self._hear(event)
             return
         answer = self._measurements.take_measurement(event)

@@ -67,6 +67,7 @@ class Tape:
         self._beginning = threading.Lock()
         self._workloads: tuple[_Workload, ...] = ()
         self._missing = False
+        self._suspended_seconds = 0.0
         self._removed: set[str] = set()
 
     @property
@@ -105,11 +106,19 @@ class Tape:
                 self._removed.add(uid)
                 self._recorder.record_removal(self._clock.now(), uid)
 
+    def _note_suspension(self, attempt: Attempt) -> None:
+        """Note for how long the run stood still; a leg counts that anew."""
+        seconds = attempt.interference.suspended_seconds
+        if seconds > self._suspended_seconds and attempt.workloads.rollouts:
+            self._recorder.record_suspension(attempt.now, seconds - self._suspended_seconds)
+        self._suspended_seconds = seconds
+
     def on_step(self, attempt: Attempt) -> None:
-        """Take a step of the attempt: note when facts start or stop being missing."""
+        """Take a step of the attempt: note standstills, and when facts are missing."""
         if attempt.course.leg is Leg.BACK or attempt.result.failures or attempt.ended:
             self._begin()
         self._note_removals(attempt)
+        self._note_suspension(attempt)
         missing = any(
             rollout.blindness.is_unseen for rollout in attempt.workloads.rollouts.values()
         )

@@ -39,7 +39,8 @@ from gate.core.rollout.verdict import Verdict, VerdictKind
 def start_checks(attempt: Attempt, phase: During) -> Attempt:
     """Start the checks of a phase that begins; those of both phases go on.
 
-    A check of the bake window alone starts again with each window: it has to see a whole one.
+    A check of the bake window alone starts again with each window: it has to see a whole one, and
+    the answer that it awaited is no measurement of this one.
     """
     if attempt.course.leg is Leg.BACK or not attempt.plan.policy.checks:
         return attempt
@@ -104,10 +105,8 @@ def _ask_check(
 
 
 def measure_answer(attempt: Attempt, effect: Ask, answer: Answered | Errored) -> Attempt:
-    """Measure an answer; one to a run that has since been started again is ignored."""
-    run = attempt.health.checks.get(effect.check)
-    if run is None or run.outstanding != effect.tick:
-        return attempt
+    """Measure the answer that a check awaits."""
+    run = attempt.health.checks[effect.check]
     if isinstance(answer, Answered):
         if effect.asleep_seconds and hangs_on_time(run.check, answer.answers):
             after = run.after_error(effect.tick, answer.at, STOOD_STILL)

@@ -12,7 +12,8 @@ a watch's `type` and `object`; or the type
 - MEASURED, and as `object` the answer to one tick of a check
 - UNSEEN: a request or a watch failed, as `object` says, so that facts may be missing until the type
   SEEN: then all of each workload was read again
-- SUSPENDED: the run itself had stood still for the `seconds` of the `object`, and noticed it now
+- SUSPENDED: the run itself had stood still for the `seconds` of the `object`, and noticed it now;
+  facts may be missing until the type SEEN
 - REMOVED: the run removed the pod whose `uid` the `object` has, since it blocked the rollout
 - RETURNED: the run had decided, and what follows resulted from what it wrote then
 - ENDED, and as `object` how the run ended: the last line, which is missing if the run was killed.
@@ -194,9 +195,8 @@ class Recording:
         It was noticed late: lines of other threads may stand before, and are later.
         """
         for at, one in self._read_all(SUSPENDED, _SUSPENDED):
-            seconds = min(one.seconds, at)
-            if seconds > 0:
-                yield Suspended(at, seconds)
+            after_apply = max(0.0, at)
+            yield Suspended(after_apply, max(0.0, min(one.seconds, after_apply)))
 
     def _read_all(self, kind: str, decoder: Decoder[_Decoded]) -> Iterator[tuple[float, _Decoded]]:
         """Yield the times and objects of all lines of a type of ours; UsageError as `events`."""

@@ -107,10 +107,11 @@ class Tape:
                 self._recorder.record_removal(self._clock.now(), uid)
 
     def _note_suspension(self, attempt: Attempt) -> None:
-        """Note for how long the run stood still; a leg counts that anew."""
+        """Note for how long the run stood still: facts are missing since. A leg counts anew."""
         seconds = attempt.interference.suspended_seconds
-        if seconds > self._suspended_seconds and attempt.workloads.rollouts:
+        if seconds > self._suspended_seconds:
             self._recorder.record_suspension(attempt.now, seconds - self._suspended_seconds)
+            self._missing = True
         self._suspended_seconds = seconds
 
     def on_step(self, attempt: Attempt) -> None:

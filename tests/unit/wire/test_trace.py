@@ -91,8 +91,9 @@ def test_nothing_comes_while_the_run_stood_still(tmp_path: Path, header: dict[st
     lines = [suspended(-1.0, 5.0), suspended(2.0, 9.0), pod("a", t=10.0)]
     lines += [pod("b", t=110.1), suspended(110.5, 100.0), pod("c", t=111.0)]
     recording = traces.read(write(tmp_path / "t", header, *lines))
-    early, first, late, second, third = recording.events()
-    assert (early, late) == (Suspended(2.0, 2.0), Suspended(110.5, 100.0))
+    before, early, first, late, second, third = recording.events()
+    assert (before, early) == (Suspended(0.0, 0.0), Suspended(2.0, 2.0))
+    assert late == Suspended(110.5, 100.0)
     assert [event.at for event in (first, second, third)] == [10.0, 110.5, 111.0]
 
 

@@ -14,7 +14,7 @@ from gate.core.checks.spec import Check, Counts, share_alpha
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.statistics.count_decision import CountRule
 from tests.statistics.scrapes import Scrapes
-from tests.statistics.traffic import Alone, Traffic
+from tests.statistics.traffic import Alone, Incident, Moving, Traffic
 
 BAKE: Final = CountRule(known_length=True)
 ANY_TIME: Final = CountRule()
@@ -68,6 +68,10 @@ IN_TURN: Final = Scrapes(ticks_in_turn=3)
 LATE: Final = Alone(before=12)
 TROUBLE_BEFORE: Final = Alone(before=12, factor=10)
 TROUBLE_AFTER: Final = Alone(after=30, factor=6)
+TO_NEW: Final = Moving(0.1, 0.9, factor=3)
+TO_OLD: Final = Moving(0.9, 0.1, factor=3)
+UNSEEN: Final = (15, 40)
+INCIDENT: Final = Incident(*UNSEEN, factor=3)
 _PODS: Final = Bound("failed", most=0.02)
 _RARE_BURSTS: Final = Bound("passed", most=0.05)
 _EDGE: Final = Bound("failed", most=0.06)
@@ -126,8 +130,12 @@ def _equal(rule: CountRule) -> Iterator[Cell]:
     yield cell("1.25 times as bad: the tolerance itself", Traffic(ratio=1.25), _EDGE)
     left_alone = Traffic(100, 100, alone=TROUBLE_AFTER)
     yield cell("the old version goes after five minutes, the new one is 6 times as bad", left_alone)
+    yield cell("both get worse while traffic moves to the new one", Traffic(moving=TO_NEW))
+    for rate in (10, 100):
+        traffic = Traffic(rate, rate, incident=INCIDENT)
+        name = f"new is not scraped for 250 s, in which both are 3 times as bad, {rate} requests/s"
+        yield cell(name, traffic, scrapes=Scrapes(unseen=UNSEEN))
     if not rule.known_length:
-        yield cell("both get worse while traffic moves to the new one", Traffic(shifting=True))
         yield from _seen_in_turn()
 
 
@@ -139,7 +147,7 @@ def _seen_in_turn() -> Iterator[Cell]:
         "the same at 1 request/s": Traffic(1, 1),
         "the same in bursts, 100 requests/s": replace(fast, burst_variance=0.5),
         "the same where the new version serves two minutes late": replace(fast, alone=LATE),
-        "the same while both get worse and traffic moves": Traffic(shifting=True),
+        "the same while both get worse and traffic moves": Traffic(moving=TO_NEW),
     }
     for name, traffic in traffics.items():
         yield Cell(name, traffic, ANY_TIME, (FALSE_ALARMS,), IN_TURN)
@@ -166,6 +174,7 @@ def _worse(rule: CountRule) -> Iterator[Cell]:
     found = Bound("failed", least=0.99)
     yield Cell("three times as bad", THRICE, rule, (quick, found, NO_HARM_PASSES))
     yield _worse_after_trouble(rule)
+    yield from _hidden(rule)
     none = replace(rule, tolerance=0.0)
     yield Cell("three times as bad, tolerance 0", THRICE, none, (Bound("seconds", most=110),))
     bursts = Traffic(ratio=3, burst_variance=0.5)
@@ -182,6 +191,16 @@ def _worse(rule: CountRule) -> Iterator[Cell]:
         yield Cell(f"the same in bursts, {per_second:,} requests/s", bursty, rule, (_RARE_BURSTS,))
 
 
+def _hidden(rule: CountRule) -> Iterator[Cell]:
+    """Yield cells of versions that would seem no worse by the sums of all."""
+    moves = Traffic(ratio=2, moving=TO_OLD)
+    name = "twice as bad; both get worse while traffic moves to the old one"
+    yield Cell(name, moves, rule, (NO_HARM_PASSES,))
+    unseen = Traffic(ratio=2, incident=INCIDENT)
+    name = "twice as bad; old is not scraped for 250 s, in which both are 3 times as bad"
+    yield Cell(name, unseen, rule, (NO_HARM_PASSES,), Scrapes(unseen_old=UNSEEN))
+
+
 def _worse_after_trouble(rule: CountRule) -> Cell:
     """Return a cell of an old version that had trouble until the new one served."""
     traffic = replace(THRICE, alone=TROUBLE_BEFORE)
@@ -195,6 +214,7 @@ def _worse_at_any_time() -> Iterator[Cell]:
     quick = Bound("seconds", most=150)
     yield Cell("three times as bad", THRICE, ANY_TIME, (quick, NO_HARM_PASSES))
     yield _worse_after_trouble(ANY_TIME)
+    yield from _hidden(ANY_TIME)
     for traffic, name, least in ((TWICE, "twice", 0.45), (THRICE, "three times", 0.95)):
         bounds = (Bound("failed", least=least), NO_HARM_PASSES)
         in_turn = f"{name} as bad, scraped every 30 s, never both at one look"

@@ -36,6 +36,7 @@ _ALTERNATIVES = 24
 _REACH = 6.4
 _MOST_JOINED = 6
 """Two scrapes of 30 s, the default."""
+_HARDLY_MOVED = 0.03
 _COUNTED_BEFORE = (10_000.0, 1_000_000.0)
 """By each version before its first reading: bad ones and all."""
 
@@ -60,7 +61,7 @@ def decide(rule: CountRule, counts: Counts, early_share: float = EARLY_SHARE) ->
     spread = _dispersion(joined)
     seen = (bad_old > 0) & (total_new > 0)
     if rule.known_length:
-        worse, harmless = _exact(rule, sums, spread, early_share)
+        worse, harmless = _exact(rule, joined, spread, early_share)
     else:
         worse, harmless = _any_time(rule, joined, spread)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -105,17 +106,32 @@ def _negligible(rule: CountRule, counts: Counts) -> Flags:
 
 
 def _exact(
-    rule: CountRule, sums: list[Numbers], spread: Numbers, early_share: float
+    rule: CountRule, joined: Counts, spread: Numbers, early_share: float
 ) -> tuple[Flags, Flags]:
-    bad_new, total_new, bad_old, total_old = sums
-    odds = total_new / np.maximum(total_old, _TINY)
+    bad_new, bad_old = (np.cumsum(side, axis=1) for side in (joined.bad_new, joined.bad_old))
     mine, theirs = bad_new / spread, bad_old / spread
-    tolerated, harm = rule.tolerated * odds, rule.harm * odds
+    (_, tolerated), (harm, _) = (_odds(joined, one) for one in (rule.tolerated, rule.harm))
     tail = betainc(np.maximum(mine, _TINY), theirs + 1, tolerated / (1 + tolerated))
     alpha = np.full(bad_new.shape[1], rule.alpha / rule.split * early_share)
     alpha[-1] = rule.alpha / rule.split
     passing = betainc(np.maximum(theirs, _TINY), mine + 1, 1 / (1 + harm)) <= PASS_ALPHA
     return (tail <= alpha) & (bad_new > 0), passing & (bad_old > 0)
+
+
+def _odds(joined: Counts, ratio: float) -> tuple[Numbers, Numbers]:
+    """Return new's odds of a bad event: the least and the greatest by ticks and by sums.
+
+    Both are those by sums where ticks say the same within 3 %.
+    """
+    bad, new, old = joined.bad_new + joined.bad_old, joined.total_new, joined.total_old
+    by_sums = ratio * np.cumsum(new, axis=1) / np.maximum(np.cumsum(old, axis=1), _TINY)
+    odds = ratio * new / np.maximum(old, _TINY)
+    events = np.cumsum(bad, axis=1)
+    share = np.cumsum(bad * odds / (1 + odds), axis=1) / np.maximum(events, _TINY)
+    by_ticks = np.where(events > 0, share / np.maximum(1 - share, _TINY), by_sums)
+    hardly = np.abs(by_ticks / np.maximum(by_sums, _TINY) - 1) < _HARDLY_MOVED
+    by_ticks = np.where(hardly, by_sums, by_ticks)
+    return np.minimum(by_ticks, by_sums), np.maximum(by_ticks, by_sums)
 
 
 def _any_time(rule: CountRule, joined: Counts, spread: Numbers) -> tuple[Flags, Flags]:
@@ -147,23 +163,28 @@ def _evidence(anchor: float, direction: int, joined: Counts, spread: Numbers) ->
 def _join(counts: Counts) -> Counts:
     """Return the ticks that see both; those of one version alone go to that of the other.
 
-    What waits for the other version is dropped at the tick that makes it six, and nothing counts up
-    to the tick that first sees a version that is later than the other.
+    What waits for the other version is dropped at the tick that makes it six, or at once where the
+    other has never been seen, and so is the tick that sees the other one again.
     """
     new = (counts.bad_new, np.maximum(counts.bad_new, counts.total_new))
     sides = (*new, counts.bad_old, np.maximum(counts.bad_old, counts.total_old))
     joined = [np.zeros_like(side) for side in sides]
-    sums, waits = np.zeros((4, len(sides[0]))), np.zeros(len(sides[0]))
+    runs = len(sides[0])
+    sums, waits = np.zeros((4, runs)), np.full(runs, _MOST_JOINED)
+    lacks_new, lacks_old = np.zeros(runs, bool), np.zeros(runs, bool)
     for tick in range(sides[0].shape[1]):
-        sums += [side[:, tick] for side in sides]
-        seen_new, seen_old = (side[:, :tick].any(axis=1) for side in (sides[1], sides[3]))
-        alone = seen_new != seen_old
-        sums, waits = np.where(alone, 0, sums), np.where(alone, 0, waits)
+        now = np.array([side[:, tick] for side in sides])
+        drops = lacks_new | lacks_old
+        is_back = (lacks_new & (now[1] > 0)) | (lacks_old & (now[3] > 0))
+        sums = np.where(drops, 0, sums + now)
         both, none = (sums[1] > 0) & (sums[3] > 0), (sums[1] == 0) & (sums[3] == 0)
         for side, seen in zip(joined, sums, strict=True):
             side[:, tick] = np.where(both, seen, 0)
-        waits = np.where(none, 0, waits + 1)
-        over = both | (waits >= _MOST_JOINED)
+        waits = np.where(none & ~drops, waits, waits + 1)
+        late = ~both & ~none & (waits >= _MOST_JOINED)
+        lacks_new = np.where(late, sums[1] == 0, lacks_new & ~is_back)
+        lacks_old = np.where(late, sums[3] == 0, lacks_old & ~is_back)
+        over = both | late | is_back
         sums, waits = np.where(over, 0, sums), np.where(over, 0, waits)
     return Counts(*joined)
 

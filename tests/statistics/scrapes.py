@@ -21,7 +21,8 @@ class Scrapes:
     `series` is how many series each pod's bad requests fall into. With `born` those of the new
     version do not exist until they count something; those of the old one have counted for long.
     With `ticks_in_turn` each version is one pod, which is scraped once in so many ticks, and never
-    at the same tick as the other.
+    at the same tick as the other. `unseen` are the ticks, from the first to before the end, at
+    which no pod of the new version, or with `unseen_old` of the old one, is scraped.
     """
 
     restarts: float = 0
@@ -29,6 +30,8 @@ class Scrapes:
     series: int = 1
     born: bool = False
     ticks_in_turn: int = 1
+    unseen: tuple[int, int] = (0, 0)
+    unseen_old: tuple[int, int] = (0, 0)
 
 
 def read_counters(
@@ -37,6 +40,8 @@ def read_counters(
     """Return the increases that the gate sees; `drops_births` is what `increase()` would see."""
     if scrapes.ticks_in_turn > 1:
         return _scrape_in_turn(counts, scrapes.ticks_in_turn)
+    if scrapes.unseen != scrapes.unseen_old:
+        return _leave_unseen(counts, scrapes)
     runs = range(counts.bad_new.shape[0])
     new = [
         _read(
@@ -62,6 +67,24 @@ def read_counters(
     ]
     sides = [np.array([side[at] for side in sides]) for sides in (new, old) for at in (0, 1)]
     return Counts(*sides)
+
+
+def _leave_unseen(counts: Counts, scrapes: Scrapes) -> Counts:
+    """Return what is seen where all that a version counts in some ticks comes with the next."""
+    new, old = scrapes.unseen, scrapes.unseen_old
+    return Counts(
+        _delay(counts.bad_new, *new),
+        _delay(counts.total_new, *new),
+        _delay(counts.bad_old, *old),
+        _delay(counts.total_old, *old),
+    )
+
+
+def _delay(side: Numbers, first: int, end: int) -> Numbers:
+    delayed = side.copy()
+    delayed[:, end] += delayed[:, first:end].sum(axis=1)
+    delayed[:, first:end] = 0
+    return delayed
 
 
 def _scrape_in_turn(counts: Counts, every: int) -> Counts:

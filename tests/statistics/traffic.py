@@ -27,14 +27,33 @@ class Alone:
 
 
 @dataclass(frozen=True, slots=True)
+class Incident:
+    """Ticks, from the first to before the end, in which both rates are multiplied by a factor."""
+
+    first: int = 0
+    end: int = 0
+    factor: float = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """New's share of the traffic goes evenly from one to another, and both rates grow meanwhile.
+
+    At the end they are `factor` times what they were.
+    """
+
+    first_share: float = 0.5
+    last_share: float = 0.5
+    factor: float = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Traffic:
     """What two versions serve; `ratio` is the new rate of bad requests to the old one.
 
     `burst_variance` is the variance of a gamma factor of each tick and version, `pod_effect` the
-    standard deviation of a normal effect on the logarithm of each pod's rate. With `shifting` the
-    new version's share of the traffic goes from a tenth to nine tenths while both rates treble.
-    The rate at the first tick that the new version serves is multiplied by the first factor of
-    `cold_factors`, and so on.
+    standard deviation of a normal effect on the logarithm of each pod's rate. The rate at the first
+    tick that the new version serves is multiplied by the first factor of `cold_factors`, and so on.
     """
 
     new_per_second: float = 10
@@ -44,8 +63,9 @@ class Traffic:
     ticks: int = 60
     burst_variance: float = 0
     pod_effect: float = 0
-    shifting: bool = False
+    moving: Moving = Moving()
     alone: Alone = Alone()
+    incident: Incident = Incident()
     cold_factors: tuple[float, ...] = ()
 
 
@@ -67,14 +87,15 @@ class Counts:
 def draw(traffic: Traffic, runs: int, source: np.random.Generator) -> Counts:
     """Return the counts of so many rollouts."""
     shape = (runs, traffic.ticks)
-    share, factor = np.full(traffic.ticks, 0.5), np.ones(traffic.ticks)
-    if traffic.shifting:
-        share, factor = np.linspace(0.1, 0.9, traffic.ticks), np.linspace(1, 3, traffic.ticks)
+    moving = traffic.moving
+    share = np.linspace(moving.first_share, moving.last_share, traffic.ticks)
+    factor = np.linspace(1, moving.factor, traffic.ticks)
     total_new = source.poisson(traffic.new_per_second * TICK_SECONDS * 2 * share, shape)
     before, gone_at = traffic.alone.before, traffic.ticks - traffic.alone.after
     total_new[:, :before] = 0
     total_old = source.poisson(traffic.old_per_second * TICK_SECONDS * 2 * (1 - share), shape)
     total_old[:, gone_at:] = 0
+    factor[traffic.incident.first : traffic.incident.end] *= traffic.incident.factor
     factor[:before] *= traffic.alone.factor
     factor[gone_at:] *= traffic.alone.factor
     rates = [

@@ -184,6 +184,8 @@ class CountRun:
     def _describe_ratio(self) -> str:
         compared = self.evidence.compared
         times = "" if compared.ratio is None else f", {compared.ratio:.3g} times the rate"
+        if times and compared.sums_mislead:
+            times += " look by look"
         seen = compared.new.total, compared.old.total
         if not compared.ticks or seen == (self.evidence.new.total, self.evidence.old.total):
             return times

@@ -8,9 +8,10 @@ and one that has fallen has begun again from 0, where so many events are likely.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gate.core.checks.late_readings import Key, LateReadings
 from gate.core.checks.questions import Counted, Series
 from gate.core.model.body import FrozenMap
 
@@ -25,8 +26,6 @@ _LEAST_USUAL: Final = 10.0
 """What counters show that begin, or begin anew, was counted since the reading before: hardly more
 than a few times the most events that either version counted between two. Otherwise they were read
 late, as from another replica of the monitoring, or were there all along under other labels."""
-
-Key = tuple[Counted, str]
 
 
 class NotCounterError(ValueError):
@@ -54,6 +53,7 @@ class CounterReadings:
     readings: int = 0
     most_grown: float = 0.0
     lows: FrozenMap[Key, float] = field(default_factory=FrozenMap)
+    late: LateReadings = field(default_factory=LateReadings)
 
     def plus(
         self,
@@ -72,6 +72,8 @@ class CounterReadings:
         now = _values(series)
         if not self.readings:
             return CounterReadings(FrozenMap(now), readings=1), Increase()
+        late = self.late.find(now, self.latest)
+        now = {key: value for key, value in now.items() if key not in late}
         counting = {_key(each) for each in series if pods is None or each.pod in pods}
         grown = self._find_growth(now)
         begun = {key: value for key, value in now.items() if key not in grown}
@@ -80,7 +82,9 @@ class CounterReadings:
         is_likely = all(_sum(begun, kind) <= _LIKELY_AT_ONCE * usual for kind in Counted)
         more = {**grown, **begun} if is_likely else grown
         counted = {key: value for key, value in more.items() if key in counting}
+        starts = {key: 0.0 if key in begun else self.latest[key] for key in more if more[key]}
         after = self._after(now, {} if is_likely else begun, most)
+        after = replace(after, late=self.late.plus(starts, late))
         return after, Increase(_sum(counted, Counted.BAD), _sum(counted, Counted.TOTAL))
 
     def _find_growth(self, now: Mapping[Key, float]) -> dict[Key, float]:
@@ -107,12 +111,13 @@ class CounterReadings:
         known = {key: value for key, value in now.items() if key not in lows}
         falls = {key: self.falls.get(key, 0) + 1 for key in fallen}
         missing = {key: low for key, low in self.lows.items() if key not in now}
-        return CounterReadings(
-            FrozenMap({**self.latest, **known}) if known else self.latest,
-            FrozenMap({**self.falls, **falls}) if falls else self.falls,
-            self.readings + 1,
-            most,
-            FrozenMap({**missing, **lows}),
+        return replace(
+            self,
+            latest=FrozenMap({**self.latest, **known}) if known else self.latest,
+            falls=FrozenMap({**self.falls, **falls}) if falls else self.falls,
+            readings=self.readings + 1,
+            most_grown=most,
+            lows=FrozenMap({**missing, **lows}),
         )
 
     def has(self, counted: Counted) -> bool:
@@ -121,7 +126,9 @@ class CounterReadings:
 
     def why_gauge(self) -> str:
         """Return what shows that one of the series is a gauge, "" for nothing."""
-        for (counted, _), falls in self.falls.items():
+        endless = dict(self.late.endless())
+        for (counted, name), fell in {**dict.fromkeys(endless, 0), **self.falls}.items():
+            falls = fell + endless.get((counted, name), 0)
             if falls >= _LEAST_FALLS and falls > self.readings * _FALLS_OF_A_GAUGE:
                 return (
                     f"{counted}: a series fell {falls} times in {self.readings} readings, as a"

@@ -2,7 +2,8 @@
 
 In a phase whose length is known, the totals are compared exactly, given their sum (a binomial
 share): at each look at a fraction of alpha, at the end at all of it (Haybittle 1971, Peto 1976).
-In one of unknown length, or whose shares of traffic move, by an e-process.
+Where traffic moved meanwhile, the shares of each tick count. In one of unknown length it is an
+e-process.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gate.core.statistics.count_evidence import (
 )
 from gate.core.statistics.incomplete_beta import beta_probability
 from gate.core.statistics.ratio_likelihoods import Likelihoods, RatioLikelihoods
+from gate.core.statistics.stratified_odds import StratifiedOdds
 
 LEAST_TICKS: Final = 9
 """Before a version had requests at so many ticks, nothing is decided about it: only they show
@@ -71,9 +73,11 @@ class CountRule:
 
     def begin(self, most_joined: int = 1) -> CountEvidence:
         """Return the evidence before the first tick, of which so many are joined at most."""
-        waiting = WaitingTicks(most_joined)
+        waiting = WaitingTicks.begin(most_joined)
         if self.known_length:
-            return CountEvidence(waiting=waiting)
+            return CountEvidence(
+                strata=StratifiedOdds.about(self.tolerated, self.harm), waiting=waiting
+            )
         likelihoods = RatioLikelihoods.about(self.tolerated, self.harm)
         return CountEvidence(likelihoods=likelihoods, waiting=waiting)
 
@@ -92,6 +96,10 @@ class Evidence(Protocol):
     @property
     def likelihoods(self) -> Likelihoods:
         """The evidence for a phase of unknown length."""
+
+    @property
+    def strata(self) -> StratifiedOdds:
+        """The shares of bad events for a phase of known length."""
 
     @property
     def dispersion(self) -> float:
@@ -122,8 +130,17 @@ def is_worse(rule: CountRule, evidence: Evidence, *, at_the_end: bool) -> bool:
     if not rule.known_length:
         known = evidence.likelihoods
         return known.log_evidence_above(rule.tolerated, dispersion=spread) >= -math.log(alpha)
-    odds = rule.tolerated * new.total / old.total
+    _, odds = odds_of_bad(evidence, rule.tolerated)
     return exact_tail(odds, new.bad / spread, old.bad / spread) <= alpha
+
+
+def odds_of_bad(evidence: Evidence, ratio: float) -> tuple[float, float]:
+    """Return new's odds of a bad event at a ratio of the rates, the least and the greatest.
+
+    They differ where traffic moved: each end goes by those that speak less for it.
+    """
+    compared = evidence.compared
+    return evidence.strata.odds(ratio, ratio * compared.new.total / compared.old.total)
 
 
 def is_within_min_delta(rule: CountRule, compared: BothCounts) -> bool:
@@ -144,7 +161,7 @@ def _is_below_harm(rule: CountRule, evidence: Evidence) -> bool:
     if not rule.known_length:
         below = evidence.likelihoods.log_evidence_below(rule.harm, dispersion=spread)
         return below >= -math.log(PASS_ALPHA_AT_ANY_TIME)
-    odds = rule.harm * new.total / old.total
+    odds, _ = odds_of_bad(evidence, rule.harm)
     return beta_probability(old.bad / spread, new.bad / spread + 1, 1 / (1 + odds)) <= PASS_ALPHA
 
 

@@ -13,6 +13,7 @@ from gate.core.statistics.count_decision import (
     PASS_ALPHA_AT_ANY_TIME,
     CountRule,
     exact_tail,
+    odds_of_bad,
 )
 from gate.core.statistics.count_evidence import BothCounts, CountEvidence
 from gate.core.statistics.incomplete_beta import beta_probability, beta_quantile
@@ -69,10 +70,12 @@ def find_interval(
         low = known.lower_end(rule.tolerated, 1 / alpha, spread)
         return low, known.upper_end(rule.harm, 1 / PASS_ALPHA_AT_ANY_TIME, spread)
     bad_new, bad_old = new.bad / spread, old.bad / spread
-    odds = old.total / new.total
     least = beta_quantile(bad_new, bad_old + 1, alpha)
     rest = beta_quantile(bad_old, bad_new + 1, PASS_ALPHA)
-    return least / (1 - least) * odds, (1 - rest) / rest * odds if rest else math.inf
+    _, above = odds_of_bad(evidence, rule.tolerated)
+    below, _ = odds_of_bad(evidence, rule.harm)
+    low = least / (1 - least) * rule.tolerated / above
+    return low, (1 - rest) / rest * rule.harm / below if rest else math.inf
 
 
 @lru_cache(maxsize=256)

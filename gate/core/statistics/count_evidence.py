@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.core.statistics.chi_squared import chi_squared_quantile
 from gate.core.statistics.ratio_likelihoods import NO_LIKELIHOODS, RatioLikelihoods
+from gate.core.statistics.stratified_odds import NO_STRATA, StratifiedOdds
 
 _UNEVEN: Final = 0.9
 """Ticks are uneven if their spread is beyond this quantile of independent counts."""
+_FAR: Final = 0.2
+"""So far apart ratios by ticks and by sums are hardly by chance."""
 _CAUTIOUS: Final = 0.1
 """Then the spread counts for as much as this quantile allows."""
 
@@ -46,27 +50,49 @@ class CountTick:
 NO_EVENTS: Final = CountTick(0.0, 0.0, 0.0, 0.0)
 
 
+class Awaited(enum.Enum):
+    """The version whose next events reach back over a time of which the other's were dropped."""
+
+    NONE = enum.auto()
+    NEW = enum.auto()
+    OLD = enum.auto()
+
+
 @dataclass(frozen=True, slots=True)
 class WaitingTicks:
     """Ticks in a row that one version alone has been seen in, as one; at most `most` are joined.
 
     Looks between two scrapes see the one version now and the other later. What waits longer for
-    the other version is dropped: rates change with time, for both versions. When ticks are joined
-    depends on all events alone, never on the bad ones, so that what holds of a tick does of these.
+    the other version is dropped: rates change with time, for both versions. Dropped with it is the
+    tick that first sees the other one again, since that has counted all the while. When ticks are
+    joined depends on all events alone, never on the bad ones, so that what holds of a tick does of
+    these.
     """
 
     most: int = 1
     ticks: int = 0
     seen: CountTick = NO_EVENTS
+    awaited: Awaited = Awaited.NONE
+
+    @classmethod
+    def begin(cls, most: int) -> WaitingTicks:
+        """Begin where a version that serves first waits for the other as long as it takes."""
+        return cls(most, ticks=most)
 
     def plus(self, tick: CountTick) -> tuple[WaitingTicks, CountTick | None]:
         """Return what waits after one tick more, and the joined tick once it has both versions."""
+        if self.awaited is not Awaited.NONE:
+            (_, new), (_, old) = tick.new, tick.old
+            is_back = new if self.awaited is Awaited.NEW else old
+            return (WaitingTicks(self.most) if is_back else self), None
         seen = self.seen.plus(tick)
         (_, new), (_, old) = seen.new, seen.old
         if new and old:
             return WaitingTicks(self.most), seen
-        if not (new or old) or self.ticks + 1 >= self.most:
-            return WaitingTicks(self.most), None
+        if not (new or old):
+            return self, None
+        if self.ticks + 1 >= self.most:
+            return replace(self, awaited=Awaited.OLD if new else Awaited.NEW), None
         return WaitingTicks(self.most, self.ticks + 1, seen), None
 
 
@@ -99,15 +125,26 @@ class SideCounts:
 
 @dataclass(frozen=True, slots=True)
 class BothCounts:
-    """The sums of both versions."""
+    """The sums of both versions.
+
+    `weighed_new` and `weighed_old` are the bad ones of each version, each tick's weighed by the
+    other's part of its events: their quotient is the ratio of the rates by Mantel and Haenszel
+    1959.
+    """
 
     new: SideCounts = field(default_factory=SideCounts)
     old: SideCounts = field(default_factory=SideCounts)
+    weighed_new: float = 0.0
+    weighed_old: float = 0.0
 
     def plus(self, tick: CountTick) -> BothCounts:
-        """Return the sums with one tick more."""
+        """Return the sums with one tick more, which has events of both."""
+        (bad_new, new), (bad_old, old) = tick.new, tick.old
         return BothCounts(
-            self.new.plus(tick.bad_new, tick.total_new), self.old.plus(tick.bad_old, tick.total_old)
+            self.new.plus(tick.bad_new, tick.total_new),
+            self.old.plus(tick.bad_old, tick.total_old),
+            self.weighed_new + bad_new * old / (new + old),
+            self.weighed_old + bad_old * new / (new + old),
         )
 
     @property
@@ -117,8 +154,23 @@ class BothCounts:
 
     @property
     def ratio(self) -> float | None:
-        """The new rate by the old one; None without a rate of old, or an event of new."""
-        return self.new.rate / self.old.rate if self.old.rate and self.new.total else None
+        """The new rate by the old one; None without a rate of old, or an event of new.
+
+        It is the ratio tick by tick where the sums mislead.
+        """
+        if not self.old.rate or not self.new.total:
+            return None
+        if self.sums_mislead:
+            return self.weighed_new / self.weighed_old
+        return self.new.rate / self.old.rate
+
+    @property
+    def sums_mislead(self) -> bool:
+        """Whether the ratio by the sums is far from the one tick by tick, as if traffic moved."""
+        if not self.new.bad or not self.weighed_old:
+            return False
+        by_ticks = self.weighed_new / self.weighed_old
+        return abs(by_ticks / (self.new.rate / self.old.rate) - 1) > _FAR
 
     @property
     def dispersion(self) -> float:
@@ -131,37 +183,38 @@ class BothCounts:
 
 @dataclass(frozen=True, slots=True)
 class CountEvidence:
-    """All ticks of a phase as sums; `likelihoods` are kept for phases of unknown length.
+    """All ticks of a phase as sums.
 
-    `compared` are the sums of joined ticks, which `likelihoods` are of: what one version served
-    alone, before the other came or after it went, says nothing of their ratio.
+    `likelihoods` are kept for phases of unknown length, `strata` for those of known length, both of
+    joined ticks, and `compared` are the sums of these: what one version served alone, before the
+    other came or after it went, says nothing of their ratio.
     """
 
     new: SideCounts = field(default_factory=SideCounts)
     old: SideCounts = field(default_factory=SideCounts)
     ticks: int = 0
     likelihoods: RatioLikelihoods = NO_LIKELIHOODS
+    strata: StratifiedOdds = NO_STRATA
     waiting: WaitingTicks = field(default_factory=WaitingTicks)
     compared: BothCounts = field(default_factory=BothCounts)
 
     def plus(self, tick: CountTick) -> CountEvidence:
-        """Return the evidence with one tick more.
-
-        Where one version served first, that in which the other is first seen reaches back to when
-        it was alone.
-        """
-        waiting, both = WaitingTicks(self.waiting.most), None
-        if bool(self.new.ticks) == bool(self.old.ticks):
-            waiting, both = self.waiting.plus(tick)
-        known = self.likelihoods
-        return replace(
+        """Return the evidence with one tick more."""
+        waiting, both = self.waiting.plus(tick)
+        after = replace(
             self,
             new=self.new.plus(tick.bad_new, tick.total_new),
             old=self.old.plus(tick.bad_old, tick.total_old),
             ticks=self.ticks + 1,
-            likelihoods=known if both is None else known.plus(both.new, both.old),
             waiting=waiting,
-            compared=self.compared if both is None else self.compared.plus(both),
+        )
+        if both is None:
+            return after
+        return replace(
+            after,
+            likelihoods=self.likelihoods.plus(both.new, both.old),
+            strata=self.strata.plus(both.new, both.old),
+            compared=self.compared.plus(both),
         )
 
     @property

@@ -21,6 +21,7 @@ from gate.core.statistics.count_decision import (
 )
 from gate.core.statistics.count_evidence import BothCounts, SideCounts
 from gate.core.statistics.ratio_likelihoods import ALTERNATIVES, STEP, log_mean
+from gate.core.statistics.stratified_odds import NO_STRATA, StratifiedOdds
 
 _SLACK: Final = 0.9
 """The bound is proven for whole counts, and those of bursts are divided."""
@@ -118,6 +119,11 @@ class SimulatedRollout:
     def likelihoods(self) -> SimulatedRollout:
         """The evidence for a phase of unknown length."""
         return self
+
+    @property
+    def strata(self) -> StratifiedOdds:
+        """None: the rates are taken to stay as they are, so that sums and looks say the same."""
+        return NO_STRATA
 
     def logs_above(self) -> list[float]:
         """Return the log-likelihood ratio of each alternative above what is tolerated."""

@@ -49,6 +49,10 @@ def increases(*readings: Reading) -> list[Increase]:
         # It stays low: it has begun anew, faster than is likely, and is counted from there.
         ([{"total a": 5000}, {"total a": 5010}, {"total a": 900}, {"total a": 930}], 0, 40),
         ([{"total a": 5000}, {"total a": 5010}, {"total a": 900}, {}, {"total a": 930}], 0, 40),
+        # Of a counter that has begun a moment ago as well; a lower value yet is a restart.
+        ([{}, {"total a": 9}, {"total a": 5}, {"total a": 5}, {"total a": 16}], 0, 16),
+        ([{}, {"total a": 9}, {"total a": 16}, {"total a": 9}, {"total a": 20}], 0, 20),
+        ([{}, {"total a": 9}, {"total a": 16}, {"total a": 8}, {"total a": 9}], 0, 25),
         # A counter with a past is seen first: it was there all along, or under other labels.
         ([{}, {"total a": 5000, "bad a": 9}, {"total a": 5010, "bad a": 9}], 0, 10),
         ([{"total a": 5000}, {"total a": 5010}, {"total b": 5020}, {"total b": 5030}], 0, 20),
@@ -86,13 +90,28 @@ def test_what_is_no_count_of_events_is_refused(value: float) -> None:
 
 
 @pytest.mark.contract("B1154")
-def test_a_gauge_gives_itself_away() -> None:
-    """It falls again and again."""
+@each(("values", "falls", "readings"), [((100, 90), 4, 8), ((100, 101), 9, 19)], ids=str)
+def test_a_gauge_gives_itself_away(values: tuple[float, ...], falls: int, readings: int) -> None:
+    """It falls again and again; one that merely trembles, as long as replicas might explain it."""
     known = CounterReadings()
-    for at in range(9):
+    for at in range(readings):
         assert not known.why_gauge()
-        known, _ = known.plus(series({"total a": 100.0 + (at % 2)}))
-    assert known.why_gauge().startswith("total: a series fell 4 times in 9 readings")
+        known, _ = known.plus(series({"total a": values[at % len(values)]}))
+    said = f"total: a series fell {falls} times in {readings} readings"
+    assert known.why_gauge().startswith(said)
+
+
+@pytest.mark.contract("B1537")
+def test_two_replicas_that_answer_in_turn_count_each_event_once() -> None:
+    """Both scrape a pod that counts one event a second every 30 s, the second 15 s later."""
+    scraped = [(at // 30 * 30, (at - 15) // 30 * 30 + 15)[at // 5 % 2] for at in range(30, 300, 5)]
+    counted = [{"total a": float(value)} for value in scraped]
+    found = increases({}, *counted)
+    assert sum(each.total for each in found) == max(scraped)
+    known = CounterReadings()
+    for reading in counted:
+        known, _ = known.plus(series(reading))
+        assert not known.why_gauge()
 
 
 @pytest.mark.contract("B1154")

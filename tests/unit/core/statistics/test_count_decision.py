@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -21,14 +22,17 @@ from gate.core.statistics.count_evidence import (
     SideCounts,
 )
 from gate.core.statistics.ratio_likelihoods import ALTERNATIVES, STEP
+from gate.core.statistics.stratified_odds import NO_STRATA
 from tests.table import each
 
 BAKE = CountRule(known_length=True)
 ROLLOUT = CountRule()
 CLOSE = 1e-9
 
+Tick: TypeAlias = tuple[float, float, float, float]
 
-def gathered(rule: CountRule, *ticks: tuple[float, float, float, float]) -> CountEvidence:
+
+def gathered(rule: CountRule, *ticks: Tick) -> CountEvidence:
     """Return the evidence of ticks: bad and all of new, bad and all of old."""
     evidence = rule.begin()
     for tick in ticks:
@@ -54,7 +58,7 @@ def test_looks_that_see_one_version_each_count_as_one_that_sees_both() -> None:
     """Wherever the other version is seen within the ticks that are joined, and not beyond."""
     nothing, new, old = (0, 0, 0, 0), (3, 100, 0, 0), (0, 0, 1, 100)
 
-    def evidence(*ticks: tuple[float, float, float, float], first: float = 1.0) -> float:
+    def evidence(*ticks: Tick, first: float = 1.0) -> float:
         found = ROLLOUT.begin(most_joined=3).plus(CountTick(0, first, 0, first))
         for tick in ticks:
             found = found.plus(CountTick(*tick))
@@ -65,11 +69,46 @@ def test_looks_that_see_one_version_each_count_as_one_that_sees_both() -> None:
     assert evidence(new, old) == evidence(old, nothing, new) == evidence(nothing, old, new)
     assert evidence(old, new) == together
     assert evidence(old, nothing, nothing, new) == 0
-    assert evidence(old, old, old, new, old) == together
+    assert evidence(old, old, old, new, old) == 0, "new has counted since what was dropped"
+    assert evidence(old, old, old, new, new, old) == together
     assert evidence(new, old, new, old) > together
     late = evidence(old, old, new, old, first=0)
     assert late == 0, "the first look at a version also saw the time before it"
     assert evidence(old, old, new, new, old, first=0) == together
+
+
+@pytest.mark.contract("B1535")
+@each("rule", [BAKE, ROLLOUT])
+def test_what_a_version_counted_unseen_counts_no_more_than_the_others_of_that_time(
+    rule: CountRule,
+) -> None:
+    """It comes all at once as soon as the version is scraped again, as a shared incident did."""
+    both, incident, after = (1, 100, 1, 100), (0, 0, 5, 100), (21, 500, 1, 100)
+    seen = gathered(rule, *[both] * 10, *[incident] * 4, after, both)
+    assert seen.compared == gathered(rule, *[both] * 11).compared
+    assert seen.new.bad > seen.compared.new.bad
+
+
+@pytest.mark.contract("B1151", "B1536")
+@each(
+    ("before", "after", "ratio", "wrong"),
+    [
+        ((0.4, 40, 3.6, 360), (10.8, 360, 1.2, 40), 1, End.WORSE),
+        ((7.2, 360, 0.4, 40), (2.4, 40, 10.8, 360), 2, End.NOT_HARMFUL),
+    ],
+)
+def test_traffic_that_moves_while_both_get_worse_decides_nothing(
+    before: Tick, after: Tick, ratio: float, wrong: End
+) -> None:
+    """By their sums the first is 2.3 times as bad, and the second 0.86 times."""
+    ticks = [before] * 12 + [after] * 12
+    seen = gathered(BAKE, *ticks)
+    assert judge(BAKE, replace(seen, strata=NO_STRATA)) is wrong, "sums deceive"
+    assert judge(BAKE, seen) is not wrong
+    assert judge(ROLLOUT, gathered(ROLLOUT, *ticks)) is not wrong
+    assert seen.compared.ratio == pytest.approx(ratio, rel=0.01)
+    figures = estimate(BAKE, seen)
+    assert figures.low < ratio < figures.high
 
 
 @pytest.mark.contract("B1380")
@@ -361,21 +400,6 @@ def test_no_ratio_is_shown_beyond_all_requests_being_bad() -> None:
     evidence = steady(BAKE, 20, (900, 1000), (900, 1000))
     assert estimate(BAKE, evidence).detectable is None
     assert estimate(BAKE, steady(BAKE, 20, (400, 1000), (400, 1000))).detectable is not None
-
-
-@pytest.mark.contract("B1151")
-def test_shares_that_move_with_the_rate_deceive_no_e_process() -> None:
-    """Both versions get worse together while traffic moves to the new one: a backend fails.
-
-    The sums would say that new is worse: most of its traffic came when both were bad.
-    """
-
-    def ticks(rule: CountRule) -> CountEvidence:
-        early = [(0.1, 10, 0.9, 90)] * 20
-        return gathered(rule, *early, *[(9, 90, 1, 10)] * 20)
-
-    assert judge(BAKE, ticks(BAKE)) is End.WORSE
-    assert judge(ROLLOUT, ticks(ROLLOUT)) is not End.WORSE
 
 
 @pytest.mark.contract("B1151")

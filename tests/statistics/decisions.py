@@ -58,7 +58,7 @@ def decide(rule: CountRule, counts: Counts, early_share: float = EARLY_SHARE) ->
         for side in (joined.bad_new, joined.total_new, joined.bad_old, joined.total_old)
     ]
     bad_new, total_new, bad_old, total_old = sums
-    spread = _dispersion(joined)
+    spread = _dispersion((joined.bad_new, joined.total_new), (joined.bad_old, joined.total_old))
     seen = (bad_old > 0) & (total_new > 0)
     if rule.known_length:
         worse, harmless = _exact(rule, joined, spread, early_share)
@@ -79,10 +79,13 @@ def _first(flags: Flags) -> NDArray[np.int64]:
     return np.where(flags.any(axis=1), flags.argmax(axis=1) + 1, NEVER)
 
 
-def _dispersion(counts: Counts) -> Numbers:
-    """Return Pearson's X^2 of all ticks so far over its tenth percentile, where it is unusual."""
-    spread, degrees = np.zeros_like(counts.bad_new), np.zeros_like(counts.bad_new)
-    for bad, total in ((counts.bad_new, counts.total_new), (counts.bad_old, counts.total_old)):
+def _dispersion(*sides: tuple[Numbers, Numbers]) -> Numbers:
+    """Return Pearson's X^2 of all ticks so far over its tenth percentile, where it is unusual.
+
+    Each side are the bad ones and all.
+    """
+    spread, degrees = np.zeros_like(sides[0][0]), np.zeros_like(sides[0][0])
+    for bad, total in sides:
         total = np.maximum(bad, total)  # noqa: PLW2901 - what counts as a tick's traffic
         squares = np.cumsum(bad**2 / np.maximum(total, _TINY), axis=1)
         events, traffic = np.cumsum(bad, axis=1), np.cumsum(total, axis=1)
@@ -94,7 +97,7 @@ def _dispersion(counts: Counts) -> Numbers:
 
 
 def _negligible(rule: CountRule, counts: Counts) -> Flags:
-    spread = _dispersion(counts)
+    spread = _dispersion((counts.bad_new, counts.total_new))
     bad, total = (np.cumsum(side, axis=1) / spread for side in (counts.bad_new, counts.total_new))
     if not rule.negligible:
         return np.zeros(bad.shape, bool)

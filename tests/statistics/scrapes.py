@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gate.core.checks.counter_readings import CounterReadings, Key
+from gate.core.checks.counter_readings import CounterReadings
+from gate.core.checks.late_readings import Key
 from gate.core.checks.questions import Counted, Series
 from tests.statistics.traffic import PODS, Counts, Numbers
 

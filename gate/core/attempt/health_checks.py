@@ -30,7 +30,7 @@ from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
 from gate.core.rollout.baseline import find_most_available
-from gate.core.rollout.fresh_pods import sort_old_pods
+from gate.core.rollout.fresh_pods import has_old_pods, sort_old_pods
 from gate.core.rollout.verdict import Verdict, VerdictKind
 
 # -- when they run ---------------------------------------------------------------------------------
@@ -111,26 +111,27 @@ def measure_answer(attempt: Attempt, effect: Ask, answer: Answered | Errored) ->
         if effect.asleep_seconds and hangs_on_time(run.check, answer.answers):
             after = run.after_error(effect.tick, answer.at, STOOD_STILL)
             return _with_run(extend_window(attempt, run, effect), after)
-        pods = _sort_old_pods(attempt, run.check)
+        pods = _find_old_pods(attempt, run.check)
         after = run.after_answer(effect.tick, answer.at, answer.answers, pods)
         return _with_run(attempt, after)
     return _with_run(attempt, run.after_error(effect.tick, answer.at, answer.error))
 
 
-def _sort_old_pods(attempt: Attempt, check: Check) -> OldPods:
-    """Return the pods of the old version by their age, for a check that compares with fresh ones.
+def _find_old_pods(attempt: Attempt, check: Check) -> OldPods:
+    """Return whether the old version has pods, and which, for a check that compares by counts.
 
     They are those of now: a pod that was created since the question has counted nothing then.
     """
     refs = about(attempt, check)
-    is_asked = isinstance(check.probe, Counts) and check.probe.compared_pods is ComparedPods.FRESH
-    if not is_asked or len(refs) != 1:
+    if not isinstance(check.probe, Counts) or len(refs) != 1:
         return NO_OLD_PODS
     served = _find_served(attempt, refs[0])
     if served is None:
         return NO_OLD_PODS
     snapshot = attempt.workloads.rollouts[refs[0]].snapshot
-    return sort_old_pods(snapshot, served.name)
+    if check.probe.compared_pods is ComparedPods.FRESH:
+        return sort_old_pods(snapshot, served.name)
+    return OldPods(are_there=has_old_pods(snapshot, served.name))
 
 
 def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:

@@ -37,9 +37,9 @@ NOTHING_BEFORE: Final = "with no version before it to compare with: only a negli
 class CountRun:
     """What both versions have counted since the phase began; `passed` once that acquitted new.
 
-    `silent_looks` is how many looks in a row the old version has served nothing; beyond
-    `most_silent_looks` it no longer serves. `old_pods` are kept where the fresh ones of them alone
-    are compared with.
+    `silent_looks` is how many looks in a row the old version has served nothing, and no pod of it
+    was known; beyond `most_silent_looks` it no longer serves. `old_pods` are the pods of the old
+    version as they are known.
     """
 
     counts: Counts
@@ -120,7 +120,7 @@ class CountRun:
     def _judge(self, read: CountRun, tick: CountTick) -> tuple[CountRun, Measurement]:
         """Judge with one tick more, which was `read`."""
         evidence = self.evidence.plus(tick)
-        silent = 0 if tick.total_old else self.silent_looks + 1
+        silent = 0 if tick.total_old or read.old_pods.are_there else self.silent_looks + 1
         read = replace(read, evidence=evidence, silent_looks=silent)
         doubt = read.why_unjudged()
         if doubt is not None:
@@ -256,8 +256,8 @@ class CountRun:
         if self._old_is_gone or is_short or looks < LEAST_TICKS:
             seen = f" ({looks} looks, of at least {LEAST_TICKS})" if looks < LEAST_TICKS else ""
             yield f"both served together for {self.shared.seconds:,.0f}s{seen}"
-        if not compared.new.bad + compared.old.bad:
-            yield "without a bad one there is no ratio"
+        if looks and not compared.new.bad + compared.old.bad:
+            yield "without a bad one while both served there is no ratio"
         elif low > rule.tolerated and is_within_min_delta(rule, compared):
             yield f"the new rate is at most {rule.min_delta:g} (min-delta) above the old one"
         elif is_short and enough is not None:

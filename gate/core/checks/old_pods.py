@@ -11,17 +11,21 @@ FRESH_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class OldPods:
-    """The names of the old version's pods as they are known now."""
+    """The old version's pods as they are known now: names where fresh ones are compared with.
+
+    `are_there` is whether there is any that is compared with, False also where nobody looked.
+    """
 
     fresh: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
+    are_there: bool = False
 
     def after(self, now: OldPods) -> OldPods:
         """Return them with those that are gone: what a fresh pod counted last is still read.
 
         A name goes to the pod that has it now.
         """
-        return OldPods(now.fresh | (self.fresh - now.others), now.others)
+        return OldPods(now.fresh | (self.fresh - now.others), now.others, now.are_there)
 
 
 NO_OLD_PODS: Final = OldPods()

@@ -168,7 +168,7 @@ class CheckRun:
     ) -> CheckRun:
         """Measure what came back at `at`; ValueError unless that tick is awaited.
 
-        `old_pods` are needed by a comparison with fresh ones of them alone.
+        `old_pods` are needed by a comparison by counts.
         """
         if self.counts is not None:
             counts, what = self.counts.after_answers(answers, tick.at, old_pods)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from gate.core.checks.old_pods import FRESH_SECONDS, OldPods
-from gate.core.model.objects import Pod
+from gate.core.model.objects import Pod, Revision
 from gate.core.rollout.creation_times import created_at
 from gate.core.rollout.snapshot import Snapshot
 
@@ -20,8 +20,8 @@ def sort_old_pods(snapshot: Snapshot, baseline: str) -> OldPods:
 
     A pod whose time is not known is not fresh, and makes none so.
     """
-    old = next((one for one in snapshot.list_owned() if one.name == baseline), None)
-    if old is None or old.uid == snapshot.current_uid:
+    old = _find_old(snapshot, baseline)
+    if old is None:
         return OldPods()
     births = [at for pod in _pods(snapshot, snapshot.current_key) if (at := created_at(pod))]
     fresh: set[str] = set()
@@ -30,7 +30,18 @@ def sort_old_pods(snapshot: Snapshot, baseline: str) -> OldPods:
         born_at = created_at(pod)
         is_fresh = born_at is not None and any(_is_close(born_at, other) for other in births)
         (fresh if is_fresh else others).add(pod.name)
-    return OldPods(frozenset(fresh), frozenset(others))
+    return OldPods(frozenset(fresh), frozenset(others), are_there=bool(fresh))
+
+
+def has_old_pods(snapshot: Snapshot, baseline: str) -> bool:
+    """Tell whether the revision of that name, which is not the current one, still has pods."""
+    old = _find_old(snapshot, baseline)
+    return old is not None and bool(snapshot.pods_of(old))
+
+
+def _find_old(snapshot: Snapshot, baseline: str) -> Revision | None:
+    found = (one for one in snapshot.list_owned() if one.name == baseline)
+    return next((one for one in found if one.uid != snapshot.current_uid), None)
 
 
 def _pods(snapshot: Snapshot, key: str) -> Iterator[Pod]:

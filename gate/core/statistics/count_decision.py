@@ -18,6 +18,7 @@ from gate.core.statistics.count_evidence import (
     CountEvidence,
     SideCounts,
     WaitingTicks,
+    dispersion_of,
 )
 from gate.core.statistics.incomplete_beta import beta_probability
 from gate.core.statistics.ratio_likelihoods import Likelihoods, RatioLikelihoods
@@ -101,10 +102,6 @@ class Evidence(Protocol):
     def strata(self) -> StratifiedOdds:
         """The shares of bad events for a phase of known length."""
 
-    @property
-    def dispersion(self) -> float:
-        """By how much the counts of all ticks vary more than independent events."""
-
 
 def judge(rule: CountRule, evidence: Evidence, *, at_the_end: bool = False) -> End:
     """Judge all ticks so far; `at_the_end` if there will be no more."""
@@ -167,7 +164,8 @@ def _is_below_harm(rule: CountRule, evidence: Evidence) -> bool:
 
 def is_negligible(rule: CountRule, evidence: Evidence, *, at_the_end: bool) -> bool:
     """Tell whether the new rate is shown to be below what matters to anybody."""
-    new, spread = evidence.new, evidence.dispersion
+    new = evidence.new
+    spread = dispersion_of(new)
     if not rule.negligible or new.total <= new.bad:
         return False
     good, bad = (new.total - new.bad) / spread, new.bad / spread

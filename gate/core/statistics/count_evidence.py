@@ -174,10 +174,7 @@ class BothCounts:
 
     @property
     def dispersion(self) -> float:
-        """By how much the counts of ticks vary more than independent events; 1 if they do not.
-
-        Events in bursts are worth fewer independent ones: counts are divided by it.
-        """
+        """By how much the counts of both vary more than independent events."""
         return dispersion_of(self.new, self.old)
 
 
@@ -217,18 +214,16 @@ class CountEvidence:
             compared=self.compared.plus(both),
         )
 
-    @property
-    def dispersion(self) -> float:
-        """By how much the counts of all ticks vary more than independent events."""
-        return dispersion_of(self.new, self.old)
 
+def dispersion_of(*sides: SideCounts) -> float:
+    """Return by how much the counts of all ticks vary more than independent events, at least 1.
 
-def dispersion_of(new: SideCounts, old: SideCounts) -> float:
-    """Return the dispersion of both sides' ticks together, at least 1."""
-    degrees = max(0, new.ticks - 1) + max(0, old.ticks - 1)
+    Events in bursts are worth fewer independent ones: counts are divided by it.
+    """
+    degrees = sum(max(0, side.ticks - 1) for side in sides)
     if not degrees:
         return 1.0
-    spread = new.unevenness + old.unevenness
+    spread = sum(side.unevenness for side in sides)
     if spread <= chi_squared_quantile(_UNEVEN, degrees):
         return 1.0
     return max(1.0, spread / chi_squared_quantile(_CAUTIOUS, degrees))

@@ -111,11 +111,6 @@ class SimulatedRollout:
         return BothCounts(self.new, self.old_side.counts())
 
     @property
-    def dispersion(self) -> float:
-        """By how much the counts of looks vary more than independent events."""
-        return self.compared.dispersion
-
-    @property
     def likelihoods(self) -> SimulatedRollout:
         """The evidence for a phase of unknown length."""
         return self

@@ -8,6 +8,7 @@ from typing import Final
 
 from gate.core.checks.measurement import NO_OLD_VERSION
 from gate.core.checks.run import ConclusionKind
+from gate.core.model.outcome import Reason
 from gate.duration import format_seconds
 from gate.report.schema.check_verdict import ComparisonResult
 from gate.report.schema.result import Result, WorkloadResult
@@ -42,6 +43,10 @@ def advise_on_counts(
     """Yield what to do about a comparison: to mend the version, or to give it more evidence."""
     if any(one["verdict"] == ConclusionKind.FAIL for one in result["checks"]):
         yield Step("find out which requests fail in the new version, fix that, then apply again")
+        return
+    if result["reason"] == Reason.CHECK_ERROR:
+        text = "mend the check first: the report says why its counters decide nothing; step by step"
+        yield ask_again(result, text, name, place)
         return
     shared = _find_shared_seconds(result)
     if shared is None and result["command"] == "verify":

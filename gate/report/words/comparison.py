@@ -34,7 +34,12 @@ def _why_no_ratio(comparison: ComparisonResult) -> str:
     for side, name in ((comparison["new"], "new"), (comparison["old"], "old")):
         if not side["total"]:
             return f"no ratio: the {name} version served nothing"
-    return "no ratio: the old version had no bad one"
+    compared = comparison["compared"]
+    if compared is None or _is_all(compared, comparison):
+        return "no ratio: the old version had no bad one"
+    if not compared["new"]["total"]:
+        return "no ratio: no look saw both versions"
+    return "no ratio: the old version had no bad one while both served"
 
 
 def detectable_words(comparison: ComparisonResult) -> str:

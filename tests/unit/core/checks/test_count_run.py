@@ -299,7 +299,7 @@ def test_the_last_look_takes_what_is_left_of_alpha() -> None:
     [
         ((0, 0), (1, 100), "the new version served nothing meanwhile"),
         ((1, 100), (0, 0), "the old version served nothing meanwhile"),
-        ((0, 10), (0, 10), "without a bad one there is no ratio"),
+        ((0, 10), (0, 10), "without a bad one while both served there is no ratio"),
     ],
 )
 def test_without_traffic_on_both_sides_it_is_inconclusive(
@@ -348,6 +348,20 @@ def test_without_the_old_version_it_waits_for_a_negligible_rate_alone(
     said = conclude(run)
     assert said.kind is INCONCLUSIVE
     assert said.message.startswith("the old version no longer serves; both served together for 40s")
+
+
+@pytest.mark.contract("B1165")
+def test_old_pods_that_are_there_are_waited_for() -> None:
+    """Their counters may be missing for a while, as where scrapes fail, or nobody asks them."""
+    run = steady(started(), 5, (5, 100), (5, 100))
+    for look in range(5, 20):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        new = samples(1000 + 5 * look, 10_000 + 100 * look)
+        answers = both(new, samples(1020, 10_400))
+        run = run.after_answer(tick, now, answers, OldPods(are_there=look < 18))
+    assert not run.settled
+    assert "no longer serves" not in conclude(run).message
 
 
 @pytest.mark.contract("B1381")

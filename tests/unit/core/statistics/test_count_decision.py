@@ -308,7 +308,7 @@ def test_events_in_bursts_count_for_less(rule: CountRule) -> None:
     bursts = [(30, 100, 10, 100)] * 2 + [(0, 100, 0, 100)] * 18
     uneven = gathered(rule, *bursts)
     assert even.new.bad == uneven.new.bad
-    assert even.dispersion == 1.0
+    assert even.compared.dispersion == 1.0
     assert judge(rule, even) is End.WORSE
     assert judge(rule, uneven) is not End.WORSE
 
@@ -329,7 +329,20 @@ def test_the_dispersion_is_scipys() -> None:
             (one - rate * all_) ** 2 / (rate * all_) for one, all_ in zip(bad, total, strict=True)
         )
     assert spread > chi2.ppf(0.9, 58)
-    assert math.isclose(evidence.dispersion, spread / chi2.ppf(0.1, 58), rel_tol=CLOSE)
+    assert math.isclose(evidence.compared.dispersion, spread / chi2.ppf(0.1, 58), rel_tol=CLOSE)
+
+
+@pytest.mark.contract("B1450")
+@each("old", [(1, 1000), (300, 1000)])
+def test_a_negligible_rate_goes_by_the_bursts_of_the_new_version_alone(
+    old: tuple[float, float],
+) -> None:
+    """Whether the old one was calm beside it, or in trouble before it came."""
+    before = [(0, 0, 1, 1000)] * 10 + [(0, 0, *old)] * 10
+    calm = [(1, 8000, 1, 1000), (2, 8000, 1, 1000)] * 6
+    assert judge(BAKE, gathered(BAKE, *before, *calm)) is End.NOT_HARMFUL
+    bursts = [(0, 8000, 1, 1000)] * 10 + [(9, 8000, 1, 1000)] * 2
+    assert judge(BAKE, gathered(BAKE, *before, *bursts)) is not End.NOT_HARMFUL
 
 
 @pytest.mark.contract("B1156")

@@ -53,13 +53,18 @@ def list_all(
 
 
 def list_live(
-    client: Client, resource: Resource, namespace: str, names: Collection[str], *, access: str = ""
+    client: Client,
+    resource: Resource,
+    namespace: str,
+    names: Collection[str] | None = None,
+    *,
+    access: str = "",
 ) -> tuple[LiveObject, ...]:
-    """Read whole objects of one namespace by a list of all: those of `names` that exist.
+    """Read whole objects of one namespace by a list of all: those of `names` that exist, or each.
 
     The list is the newest there is; it fails as `list_all` does.
     """
-    path = resource.path(namespace)
+    path, is_wanted = resource.path(namespace), lambda name: names is None or name in names
     found: list[LiveObject] = []
     token, seen = "", 0
     while True:
@@ -67,7 +72,7 @@ def list_live(
         page_query = (*query, ("continue", token)) if token else query
         body = client.get(path, page_query, access=access)
         try:
-            page = decode.live_page(resource.api_version, resource.kind, body, names.__contains__)
+            page = decode.live_page(resource.api_version, resource.kind, body, is_wanted)
         except decode.DecodeError as error:
             raise BadAnswer(f"a list of {resource.kind}s cannot be read: {error}") from error
         found += page.objects

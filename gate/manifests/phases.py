@@ -1,11 +1,14 @@
-"""The annotations by which a manifest says when a Job runs, and what becomes of a failed one."""
+"""The annotations by which a manifest says when a Job runs, and what becomes of a failed one.
+
+The one that the gate writes itself may be there too, as in what was read from a cluster.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from gate.core.model.run_annotations import PHASE, PHASES, PREFIX, REPLACE_FAILED
+from gate.core.model.run_annotations import LOCKS, PHASE, PHASES, PREFIX, REPLACE_FAILED
 from gate.manifests.body import value_at
 from gate.manifests.manifest import ManifestObject
 from gate.manifests.places import place_of
@@ -29,7 +32,7 @@ def _refuse_unknown(item: ManifestObject) -> None:
     annotations = value_at(item.body, "metadata", "annotations")
     for key in annotations if isinstance(annotations, Mapping) else ():
         name = str(key)
-        if name.startswith(PREFIX) and name not in _ALLOWED:
+        if name.startswith(PREFIX) and name not in (*_ALLOWED, LOCKS):
             problem = f'{item} has the annotation "{escape_line(name, 80)}", which means nothing'
             place = place_of(item, ".metadata.annotations")
             raise ManifestError(place, problem, hint=_correction(name))

@@ -149,6 +149,7 @@ def _record(record: Record) -> dict[str, Any]:
             "obstacles": [[ref(one), why] for one, why in record.target_set.obstacles.items()],
             "doubts": [[ref(one), why] for one, why in record.target_set.applied.doubts.items()],
             "unverified": [ref(one) for one in record.target_set.unverified],
+            "shared": [[ref(one), ref(other)] for one, other in record.target_set.shared.items()],
             "beside": [
                 [ref(one), digest] for one, digest in record.target_set.applied.beside.items()
             ],
@@ -214,6 +215,7 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         missing,
         obstacles,
         unverified=tuple(map(ref_of, value.get("unverified", ()))),
+        shared=FrozenMap((ref_of(one), ref_of(other)) for one, other in value.get("shared", ())),
         applied=AppliedVersion(FrozenMap(beside), again, doubts),
         undo=UndoLimits(FrozenMap(lacks), FrozenMap(conflicts)),
     )

@@ -13,16 +13,11 @@ from tests.bed.expectations import (
 from tests.bed.pods import behave, image_of
 from tests.bed.scene import Scene, service, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.workloads import stateful_set
+from tests.scenarios.pod_replacement import db
 from tests.scenarios.versions import CRASH, KEEP, history_rows, mode
 
 FAILS = ("--smoke-test", "false", "--on-failure", "keep")
 IN_DOUBT = ("--smoke-test", "sh -c 'exit 75'")
-
-
-def db(version: int, /, **over: object) -> JSON:
-    """Return a StatefulSet `db` of three pods."""
-    return stateful_set(**{"image": f"shop/db:{version}", **over})  # type: ignore[arg-type]
 
 
 def apply_both(scene: Scene, flags: tuple[str, ...]) -> None:
@@ -83,19 +78,20 @@ def test_a_check_that_passes_now_verifies_the_version(scene: Scene) -> None:
     assert mode(scene) == "2"
 
 
-@pytest.mark.contract("B1465")
+@pytest.mark.contract("B1465", "B1481")
 @pytest.mark.parametrize("flags", [FAILS, IN_DOUBT], ids=["failed", "in-doubt"])
 @pytest.mark.parametrize(
-    "beside",
+    ("beside", "configuration"),
     [
-        pytest.param([settings("3"), web(2)], id="configuration"),
-        pytest.param([settings("2"), web(2), service()], id="added"),
-        pytest.param([settings("2"), web(2), web(1, name="api")], id="another-workload"),
-        pytest.param([settings("2"), web(2, replicas=3, minReadySeconds=1)], id="of-itself"),
+        pytest.param([settings("3"), web(2)], "1", id="configuration"),
+        pytest.param([settings("2"), web(2), service()], "1", id="added"),
+        # Another workload keeps what it was verified with.
+        pytest.param([settings("2"), web(2), web(1, name="api")], "2", id="another-workload"),
+        pytest.param([settings("2"), web(2, replicas=3, minReadySeconds=1)], "1", id="of-itself"),
     ],
 )
 def test_what_changes_beside_a_version_answers_no_check(
-    scene: Scene, flags: tuple[str, ...], beside: list[JSON]
+    scene: Scene, flags: tuple[str, ...], beside: list[JSON], configuration: str
 ) -> None:
     """While its pod template stays, history and its marks do, and a failure returns to 1."""
     apply_both(scene, flags)
@@ -107,7 +103,7 @@ def test_what_changes_beside_a_version_answers_no_check(
     result = scene.apply(settings("4"), web(3, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "1"
+    assert mode(scene) == configuration
 
 
 @pytest.mark.contract("B1465")

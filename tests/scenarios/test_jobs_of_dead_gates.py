@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
 
 import pytest
 
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
-from tests.bed.expectations import assert_refused
-from tests.bed.jobs import PHASE, ended, entry, job
+from tests.bed.expectations import assert_refused, assert_runs, assert_verified
+from tests.bed.jobs import PHASE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
-from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
+from tests.scenarios.killing import die_at
 
 
 def in_one_line(text: str) -> str:
     """Return a text without its line breaks and columns."""
     return " ".join(text.split())
-
-
-def die_at(scene: Scene, line: str, *bodies: JSON, flags: Sequence[str] = ()) -> None:
-    """Apply, and kill the gate once it has written such a line."""
-    with scene.gate.start("apply", "-f", scene.manifest(*bodies), *flags) as running:
-        running.wait_for_line(line)
-        running.kill()
 
 
 def recover_without_jobs(scene: Scene) -> Result:
@@ -52,7 +44,7 @@ def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(scen
     assert "not written job/migrate" not in text
 
 
-@pytest.mark.contract("B1346")
+@pytest.mark.contract("B1346", "B1080")
 def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     scene: Scene,
 ) -> None:
@@ -63,21 +55,24 @@ def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     die_at(scene, "baking", settings("two"), before, web(2), after, flags=("--bake", "20s"))
     result = recover_without_jobs(scene)
     assert ended(result) == (7, "inconclusive", "Interrupted"), str(result)
+    assert (mode(scene), entry(result, "web")["running"]) == ("two", "new")
     text = in_one_line(verdict_text(result.document, Style(width=200)))
     assert "it was not written" not in text
     assert "runs unknown: whether it was written" in text
+    assert "job/smoke is in doubt; what was applied stands, and is not verified" in text
     assert "in-doubt job/smoke" in text
     assert "gone job/first" in text
     assert "the next apply runs job/smoke" in text
 
 
-@pytest.mark.contract("B1346", "B1277")
-def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene) -> None:
-    """The gate died on its way back: what it had recorded is why."""
+@pytest.mark.contract("B1346", "B1277", "B1484")
+@pytest.mark.parametrize("line", ["failed ", "restored "])
+def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene, line: str) -> None:
+    """The gate died on its way back, or as it said that: what it had recorded is why."""
     scene.serve(settings("one"), web())
     after = job("smoke", behaviour="crash=0.5", annotations={PHASE: "after"})
     after["spec"]["ttlSecondsAfterFinished"] = 0
-    die_at(scene, "restored ", settings("two"), web(2), after)
+    die_at(scene, line, settings("two"), web(2), after)
     result = recover_without_jobs(scene)
     assert ended(result) == (4, "rolled-back", "JobFailed"), str(result)
     text = in_one_line(verdict_text(result.document, Style(width=200)))
@@ -88,6 +83,84 @@ def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene)
     assert "the next apply runs it again" in text
 
 
+@pytest.mark.contract("B1254")
+@pytest.mark.sandbox_only("what a lock remembers")
+def test_no_lock_is_left_of_what_a_dead_gate_never_wrote(scene: Scene) -> None:
+    """Once its record is gone, the locks that lead to it lead nowhere."""
+    scene.serve(settings("one"), web(), web(name="zone"))
+    die_at(
+        scene, "1 pod running", settings("two"), job(behaviour="ready"), web(2), web(2, name="zone")
+    )
+    assert len(scene.objects.list_all("leases")) == 2
+    result = scene.gate("recover", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    left = {one["metadata"]["name"] for one in scene.objects.list_all("leases")}
+    assert left == set()
+
+
+@pytest.mark.contract("B955", "B961", "B1079")
+def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> None:
+    """The gate died while it waited; the Job has ended by then, and stays."""
+    scene.serve(settings("one"), web())
+    die_at(scene, "1 pod running", settings("two"), job(behaviour="crash=3;code=3"), web(2))
+    result = scene.gate("recover", "deployment/web", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    assert "the gate ended before the attempt was complete" in result.document["message"]
+    assert "version" not in entry(result, "migrate")["message"]
+    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:1")
+    assert scene.objects.get("jobs", "migrate")
+
+
+@pytest.mark.contract("B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_recover_does_not_call_a_job_unwritten_that_went_after_its_end(scene: Scene) -> None:
+    """The Deployment behind it was written, so the dead gate had seen it complete."""
+    scene.serve(settings("one"), web())
+    passing = job(ttlSecondsAfterFinished=0)
+    die_at(
+        scene,
+        "deployment/web: 0 of 2 new pods available",
+        settings("two"),
+        passing,
+        web(2, behaviour="ready=20"),
+    )
+    assert not scene.objects.list_all("jobs")
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
+    assert "is gone since" in migrate["message"]
+    said = verdict_text(result.document, Style(width=200))
+    assert "never written" not in said, said
+    assert "not written" not in said, said
+    assert "has not run" not in said, said
+
+
+@pytest.mark.contract("B530", "B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_a_complete_version_stays_where_the_job_before_it_is_gone(scene: Scene) -> None:
+    """Killed in the bake window: all was written and is complete, and the Job is not run again."""
+    scene.serve(settings("one"), web())
+    die_at(
+        scene,
+        "baking +complete",
+        settings("two"),
+        job(ttlSecondsAfterFinished=0),
+        web(2),
+        flags=("--bake", "60s"),
+    )
+    assert not scene.objects.list_all("jobs")
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (0, "verified", "Complete"), str(result)
+    assert mode(scene) == "two"
+    assert_runs(scene.objects, "shop/web:2")
+    assert entry(result, "migrate")["outcome"] == "verified"
+    assert "is gone since" in entry(result, "migrate")["message"]
+    assert not scene.objects.list_all("jobs")
+
+
+DOCUMENT = ("--output", "json")
 LEFT = "job/first of the earlier attempt has not ended"
 
 
@@ -161,12 +234,12 @@ def test_an_apply_waits_for_no_job_that_has_ended(scene: Scene) -> None:
     assert LEFT not in result.stderr
 
 
-@pytest.mark.contract("B1349")
+@pytest.mark.contract("B1349", "B1482")
 @pytest.mark.sandbox_only("what is said of it")
 def test_a_restart_names_the_job_of_a_dead_gate_that_goes_on(
     scene: Scene, program: PlayedGate
 ) -> None:
-    """Before its own first write, and in its report: it starts no other beside it."""
+    """Before its own first write, and in its report; the next apply starts no other beside it."""
     die_beside(scene, "complete=15")
     result = program("restart", "web")
     assert result.exit_code == 0, str(result)
@@ -174,3 +247,47 @@ def test_a_restart_names_the_job_of_a_dead_gate_that_goes_on(
     for said in (before, in_one_line(result.stdout)):
         assert f"{LEFT}: this run does not wait for it; to follow it:" in said
         assert "rollout-gate verify job/first" in said
+    again = program("apply", "-f", scene.manifest(settings("two"), job("second"), web(2)))
+    assert again.exit_code == 0, str(again)
+    assert f"{LEFT}: nothing else is written before it has" in again.stderr
+
+
+@pytest.mark.contract("B1482")
+def test_an_apply_waits_for_a_job_whose_attempt_is_finished(scene: Scene) -> None:
+    """The Job itself says of which apply it is; a dry run names the wait, and writes nothing."""
+    die_beside(scene, "complete=25")
+    assert scene.gate("recover", "web", *DOCUMENT).exit_code == 4
+    again = settings("two"), job("second"), web(2)
+    foreseen = scene.gate("apply", "-f", scene.manifest(*again), "--dry-run")
+    assert f"{LEFT}: an apply would first wait for its end" in foreseen.stderr
+    result = scene.apply(*again)
+    assert result.exit_code == 0, str(result)
+    assert f"{LEFT}: nothing else is written before it has" in result.stderr
+    first, second = (scene.objects.get("jobs", name) for name in ("first", "second"))
+    assert second["metadata"]["creationTimestamp"] >= first["status"]["completionTime"]
+
+
+@pytest.mark.contract("B1482")
+def test_an_apply_waits_for_no_job_of_another_workload(scene: Scene) -> None:
+    """Api, in the same namespace, was left with a Job that goes on."""
+    assert_verified(scene.apply(settings("one"), web(name="api")))
+    line = "job/first: 0 of 1 completions, 1 pod running"
+    die_at(scene, line, settings("two"), job("first", behaviour="complete=25"), web(2, name="api"))
+    assert scene.gate("recover", "api", *DOCUMENT).exit_code == 4
+    result = scene.apply(job("second"), web())
+    assert result.exit_code == 0, str(result)
+    assert "job/first" not in result.stderr
+    assert "completionTime" not in scene.objects.get("jobs", "first")["status"]
+
+
+@pytest.mark.contract("B1483")
+def test_an_undo_names_the_migrations_that_it_does_not_undo(scene: Scene) -> None:
+    """Those since the version that it goes to; a smoke test changes nothing."""
+    smoke = job("smoke", annotations={PHASE: "after"})
+    for number in (1, 2):
+        bodies = settings(str(number)), job(f"first-{number}"), web(number), smoke
+        assert scene.apply(*bodies).exit_code == 0
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(result)
+    (said,) = [one for one in result.document["warnings"] if "not undone" in one]
+    assert said == "created since revision 1 (shop/web:1), and not undone: what job/first-2 did"

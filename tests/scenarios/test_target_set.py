@@ -336,7 +336,8 @@ def test_undo_does_not_take_configuration_from_another_deployment(scene: Scene) 
     assert_verified(scene.apply(settings("two"), web(2)))
     assert_verified(scene.apply(settings("three"), web(name="api")))
     refused = undo(scene)
-    assert_refused(refused, "SetIncomplete", "configmap/settings", "a run of the gate")
+    shares = "configmap/settings is as a run on deployment/api left it"
+    assert_refused(refused, "SetIncomplete", shares)
     assert mode(scene) == "three"
 
 

@@ -18,7 +18,8 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, kill_apply, recover
+from tests.scenarios.killing import LEASE, die_at, kill_apply, recover
+from tests.scenarios.pod_replacement import ON_DELETE
 from tests.scenarios.versions import (
     CRASH,
     KEEP,
@@ -32,7 +33,6 @@ from tests.scenarios.versions import (
 FAILING = ("--smoke-test", "false")
 LATE = ("--bake", "2s", *FAILING)
 DOUBTED = ("--smoke-test", "sh -c 'exit 75'")
-ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
 
 
 def judgements(scene: Scene, name: str) -> dict[int, tuple[str, str, bool]]:
@@ -225,10 +225,7 @@ def test_a_version_whose_smoke_test_is_in_doubt_is_returned_to_by_nothing(
     assert_verified(scene.apply(settings("one"), web()))
     smoke = job("smoke", behaviour=behaviour, annotations={PHASE: "after"})
     smoke["spec"]["ttlSecondsAfterFinished"] = 0
-    path = scene.manifest(settings("two"), web(2), smoke)
-    with scene.gate.start("apply", "-f", path, "--bake", "60s") as running:
-        running.wait_for_line("applied +job/smoke")
-        running.kill()
+    die_at(scene, "applied +job/smoke", settings("two"), web(2), smoke, flags=("--bake", "60s"))
     scene.objects.wait("jobs", lambda found: not found)
     result = scene.gate("recover", "web", "--output", "json")
     assert_ended(result, 7, "inconclusive", "Interrupted")

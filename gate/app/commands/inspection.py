@@ -11,6 +11,7 @@ from gate.app.command_context import connect
 from gate.app.locks.command_locks import recall_history
 from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.preflight.guards import refuse_single_run
+from gate.app.preflight.neighbours import read_neighbours
 from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
@@ -197,7 +198,7 @@ def history(start: CommandStart, name: str) -> int:
     memory = recall_history(session, live.object.ref)
     beside = read_beside(session, [memory], [live.object.ref])
     recovery = recovery_of(session, live.object.ref, start.world.processes)
-    returns = Returns() if recovery else _returns(live, memory, beside)
+    returns = Returns() if recovery else _returns(session, live, memory, beside)
     rows = _revisions(live, memory, returns)
     style = console.uncut(settings)
     if settings.output == "json":
@@ -237,7 +238,7 @@ def _waiting_revision(live: Live) -> Revision:
     )
 
 
-def _returns(live: Live, memory: History, beside: Facts) -> Returns:
+def _returns(session: Session, live: Live, memory: History, beside: Facts) -> Returns:
     """Return what a failure of the next apply, and an undo, would return to.
 
     An undo is included only if such a failure does not return to what runs.
@@ -253,7 +254,9 @@ def _returns(live: Live, memory: History, beside: Facts) -> Returns:
     if choice.replica_set is None:
         return found
     if choice.version is not None:
-        refs = lacking_now(target, memory, choice.version, digests, beside).refs
+        shared = [ref for ref in choice.version.iter_changed(digests) if ref in beside]
+        neighbours = read_neighbours(session, shared, [live.object.ref])
+        refs = lacking_now(target, memory, choice.version, digests, beside, neighbours)
         lacks = tuple(map(str, refs))
     else:
         lacks = configuration_names(choice.replica_set.template)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gate.app.commands import undo_refusal
-from gate.app.commands.undo_subject import UndoSubject, deployments_of
+from gate.app.commands.undo_subject import UndoSubject
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.runtime.live_state import read_live
 from gate.core.kinds.registry import is_workload
@@ -60,11 +60,11 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
     The workload is always among them if our manager applies it, since it is followed.
     """
     digests, replica_set = found.digests(), choice.replica_set
-    deployments = {found.ref, *deployments_of(found.history)}
-    histories = {ref: found.memory.history(ref) for ref in deployments}
-    attempts = attempts_on(found.ref, histories)
+    attempts = attempts_on(found.ref, found.histories())
     changed = changed_members(attempts, version, found.ref, digests)
-    shared = shared_members(version, found.ref, histories, digests, changed)
+    found = found.with_neighbours([ref for ref in changed if not is_workload(ref)])
+    run_now = {**digests, **found.neighbours.digests}
+    shared = shared_members(version, found.ref, found.histories(), run_now, changed)
     version = with_shared_members(version, shared)
     changed = changed_members(attempts, version, found.ref, digests)
     bodies = _bodies(found, version, changed)
@@ -147,9 +147,9 @@ def _bodies(
     The Secret beside a lock is read only if it has what the history lacks.
     """
     bodies = {ref: _recall_body(found, version, ref) for ref in refs}
-    for deployment in (found.ref, *sorted(deployments_of(found.history) - {found.ref})):
+    for deployment, history in found.histories().items():
         kept = {version.members[ref] for ref, body in bodies.items() if body is None}
-        kept &= set(found.memory.history(deployment).kept)
+        kept &= set(history.kept)
         if kept:
             whole = found.memory.kept_bodies(deployment, kept)
             lost = [ref for ref, body in bodies.items() if body is None]
@@ -163,8 +163,7 @@ def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body |
     The environment values of a workload come from its revision.
     """
     digest = version.members[ref]
-    deployments = (found.ref, *sorted(deployments_of(found.history)))
-    bodies = (found.memory.history(one).bodies.get(digest) for one in deployments)
+    bodies = (history.bodies.get(digest) for history in found.histories().values())
     body = next((one for one in bodies if one is not None), None)
     if body is None:
         return None

@@ -11,6 +11,7 @@ from gate.app.commands.undo_pods import plan_to_replace_pods
 from gate.app.commands.undo_return import check_return
 from gate.app.commands.undo_revision import named_revision, with_number_of_now
 from gate.app.commands.undo_subject import UndoSubject, read_subject
+from gate.app.execution.earlier_runs import list_runs_since
 from gate.app.execution.run import Ready
 from gate.app.locks.command_locks import wished_permissions
 from gate.app.preflight import first_questions, memory_warnings, return_target
@@ -37,7 +38,10 @@ from gate.core.versions.undo_choice import (
     version_of,
 )
 from gate.kube.access import list_needed
+from gate.report.words.object_names import some_names
 
+MOST_RUNS = 3
+"""How many Jobs that an undo does not take back are named."""
 Items = tuple[Prepared, ...]
 
 
@@ -54,6 +58,7 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
     for line in choice.skipped:
         console.note("undo", f"skipped {line}")
     _warn_of_rollback(found, choice)
+    _warn_of_runs(found, choice)
     items = prepare_items(found, choice)
 
     # Refuse what we have no right to write, and what others manage or are deleting.
@@ -122,6 +127,18 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
         f" ({failed.why.reason}): this undo leaves {runs}, which runs since,"
         f" for {to}"
     )
+
+
+def _warn_of_runs(found: UndoSubject, choice: Choice) -> None:
+    """Name the Jobs that later applies made, which no undo takes back; no smoke tests."""
+    if choice.replica_set is None:
+        return
+    since = choice.replica_set.created_at
+    later = [str(one.ref) for one in list_runs_since(found.session, found.ref, since)]
+    if later:
+        shown = choice_name(choice, found.live.snapshot)
+        names = some_names(later, MOST_RUNS)
+        found.console.warn(f"created since {shown}, and not undone: what {names} did")
 
 
 def _check_access(

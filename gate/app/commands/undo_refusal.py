@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gate.app.commands.undo_subject import UndoSubject
-from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import FIELD_MANAGER
@@ -120,10 +119,13 @@ def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Itera
 def _whose(found: UndoSubject, ref: Ref) -> str:
     """Say who last changed an object whose live state no attempt on the workload wrote."""
     digest, fact = found.digests().get(ref), found.lives.get(ref)
-    deployments = {one for v in found.history.once_verified for one in v.members} - {found.ref}
-    for one in sorted(deployments):
-        if is_workload(one) and found.memory.history(one).has_written(ref, digest):
+    for one, history in found.histories().items():
+        if one == found.ref or not digest:
+            continue
+        if history.has_written(ref, digest):
             return f"is as a run on {one} left it, which this undo does not return"
+        if history.of_member(ref, digest) is not None:
+            return f"is as {one} was verified with it, which this undo does not return"
     live = fact.value if isinstance(fact, Known) else None
     if live is None or has_other_owners(live.managed.thaw()["managedFields"], FIELD_MANAGER):
         return "was changed since by somebody else"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from gate.app.command_context import CommandContext
 from gate.app.locks.command_locks import wished_permissions
 from gate.app.locks.memory import Memory
-from gate.app.preflight import first_questions, return_target
+from gate.app.preflight import first_questions
+from gate.app.preflight.neighbours import read_neighbours
 from gate.app.runtime.console import Console
-from gate.app.runtime.live_state import Live, read_live
+from gate.app.runtime.live_state import Live, read_facts, read_live
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.config import Settings
@@ -22,18 +22,20 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.history import History
+from gate.core.versions.shared_members import Neighbours
 from gate.errors import RefusedError
 from gate.kube.access import list_needed
 from gate.kube.failures import Forbidden
-from gate.kube.reads import Reader
-from gate.side_by_side import each
 
 Lives = Mapping[Ref, Fact[LiveObject]]
 
 
 @dataclass(frozen=True, slots=True)
 class UndoSubject:
-    """One undo before its plan: what runs, what is remembered, and the sets' live objects."""
+    """One undo before its plan: what runs, what is remembered, and the sets' live objects.
+
+    `neighbours` are the workloads, not of its sets, that were verified with objects of them.
+    """
 
     session: Session
     settings: Settings
@@ -41,6 +43,7 @@ class UndoSubject:
     live: Live
     memory: Memory
     lives: Lives
+    neighbours: Neighbours = field(default_factory=Neighbours)
 
     @property
     def ref(self) -> Ref:
@@ -51,6 +54,27 @@ class UndoSubject:
     def history(self) -> History:
         """Return what is remembered of the workload."""
         return self.memory.history(self.ref)
+
+    def histories(self) -> dict[Ref, History]:
+        """Return what is remembered of each workload of its sets, and of its neighbours."""
+        of_sets = (self.ref, *sorted(deployments_of(self.history) - {self.ref}))
+        return {
+            **{ref: self.memory.history(ref) for ref in of_sets},
+            **self.neighbours.histories,
+        }
+
+    def with_neighbours(self, shared: Collection[Ref]) -> UndoSubject:
+        """Return the undo with the neighbours that were verified with one of some objects.
+
+        What could not be read of them is a warning.
+        """
+        if not shared:
+            return self
+        found = read_neighbours(self.session, shared, self.histories())
+        if found.unread:
+            names, why = ", ".join(map(str, sorted(shared))), "; ".join(found.unread)
+            self.console.warn(f"which other workloads need {names} could not all be read: {why}")
+        return replace(self, neighbours=found)
 
     def digests(self) -> dict[Ref, str]:
         """Return the digest of what our manager currently applies of each object."""
@@ -87,11 +111,7 @@ def read_subject(context: CommandContext, name: str) -> UndoSubject:
     if settings.deployment_only:
         members = set()
     wanted = sorted(members)
-    read = partial(
-        return_target.read_fact, Reader(session.client, session.resources, session.clock)
-    )
-    facts = dict(zip(wanted, each(session.clock, read, wanted), strict=True))
-    lives = {ref: Known(live.object), **facts}
+    lives = {ref: Known(live.object), **read_facts(session, wanted)}
     found = UndoSubject(session, settings, context.console, live, memory, lives)
     _refuse_unread(found)
     return found

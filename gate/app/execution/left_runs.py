@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.app.command_context import CommandContext
+from gate.app.execution.earlier_runs import list_earlier_runs
 from gate.app.execution.recovery import cut_off
 from gate.app.execution.run import Ready, run
 from gate.app.locks.keeper import Keeper
@@ -19,8 +20,9 @@ from gate.app.runtime.session import connect_learning_secrets
 from gate.app.runtime.watches import Watching
 from gate.config import policy
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.registry import has_way_back
+from gate.core.kinds.registry import has_way_back, kind_of, locks_of
 from gate.core.model.fact import Known
+from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
@@ -30,11 +32,12 @@ from gate.core.plan.plan import Plan
 from gate.core.rollout.policy import Policy
 from gate.errors import RefusedError
 from gate.kube.reads import Reader
+from gate.manifests.manifest import Manifest
 from gate.report.document.versions import latest_snapshot
 from gate.sources.source import Sources
 from gate.wire.decode import DecodeError
 
-_OF: Final = "of the earlier attempt has not ended"
+OF_EARLIER: Final = "of the earlier attempt has not ended"
 
 
 def name_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> None:
@@ -42,7 +45,9 @@ def name_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> None:
     if cut_off(ends) is not None:
         return
     for ref in _find_left(ends):
-        context.console.warn(f"{ref} {_OF}: this run does not wait for it; {_follow(context, ref)}")
+        context.console.warn(
+            f"{ref} {OF_EARLIER}: this run does not wait for it; {_follow(context, ref)}"
+        )
 
 
 def await_early_runs(context: CommandContext) -> Attempt | None:
@@ -82,6 +87,37 @@ def await_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> Attempt
     return _await_each(context, tuple(_find_left(ends)), is_after_recovery=True)
 
 
+def await_earlier_runs(
+    context: CommandContext, manifest: Manifest, ends: Sequence[Attempt]
+) -> Attempt | None:
+    """Await what earlier applies under these locks left running, if this one runs something too.
+
+    The API alone knows of it: its attempt was finished or broken off. `ends` are the attempts that
+    this run has finished. Returns and raises as `await_left_runs`.
+    """
+    return _await_each(context, find_running(context, manifest), is_after_recovery=bool(ends))
+
+
+def find_running(context: CommandContext, manifest: Manifest) -> list[Ref]:
+    """Return what earlier applies of these workloads made and that still runs.
+
+    None where the manifest has nothing that runs once: then nothing begins beside it.
+    """
+    refs = [one.ref for one in manifest.objects]
+    namespaces = {ref.namespace for ref in refs if not has_way_back(ref)}
+    if not namespaces:
+        return []
+    lasting = (one.lasting_ref for one in manifest.objects)
+    locks = locks_of(lasting, context.session.namespace)
+    made = list_earlier_runs(context.session, namespaces, locks)
+    return [one.ref for one in made if one.ref not in refs and _is_running(one)]
+
+
+def _is_running(live: LiveObject) -> bool:
+    workload = live.workload
+    return workload is not None and not (workload.paused or kind_of(live.ref).has_ended(workload))
+
+
 def _await_each(
     context: CommandContext, refs: Sequence[Ref], *, is_after_recovery: bool
 ) -> Attempt | None:
@@ -110,7 +146,9 @@ def _follow_to_end(context: CommandContext, ref: Ref) -> Attempt | None:
             waiting = replace(context, session=session, lock_lane=None, tape=None)
             ready = _plan_wait(waiting, ref)
         if ready is not None:
-            context.console.note("recover", f"{ref} {_OF}: nothing else is written before it has")
+            context.console.note(
+                "recover", f"{ref} {OF_EARLIER}: nothing else is written before it has"
+            )
         return None if ready is None else run(ready)
 
 
@@ -118,7 +156,7 @@ def _refuse(context: CommandContext, ref: Ref) -> RefusedError:
     words = ("kubectl", "delete", "--cascade=foreground", str(ref))
     stop = context.session.connection.cluster.command(*words, namespace=ref.namespace)
     return RefusedError(
-        f"{ref} {_OF}, and a second run beside it could do harm",
+        f"{ref} {OF_EARLIER}, and a second run beside it could do harm",
         reason=Reason.LOCKED,
         hint=f"{_follow(context, ref)}; if it hangs: {stop}; then apply again",
     )

@@ -11,6 +11,7 @@ __all__ = [
     "manifest_reading",
     "manifest_rights",
     "memory_warnings",
+    "neighbours",
     "plan",
     "rejections",
     "replicas",

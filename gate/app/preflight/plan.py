@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,16 +29,17 @@ from gate.app.preflight.replicas import (
     scalable_namespaces,
     targets_of,
 )
-from gate.app.preflight.runs import phase_of, replacing_failed
+from gate.app.preflight.runs import phase_of, replacing_failed, with_locks_named
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.preflight.trials import Trials, Warn
 from gate.app.runtime.session import Session
 from gate.cluster_name import ClusterName
 from gate.config import Settings
-from gate.core.kinds.registry import has_way_back, kind_of
+from gate.core.kinds.registry import has_way_back, kind_of, locks_of
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import Lock
 from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan, PlannedWrite, Target, in_phases
@@ -80,19 +81,24 @@ def prepare_objects(
 
     RefusedError for what has failed before and would not run again (`runs`).
     """
-    items = [_prepare_object(settings, item, found, memory) for item in manifest.objects]
+    locks = locks_of((item.lasting_ref for item in manifest.objects), "")
+    items = [_prepare_object(settings, item, found, memory, locks) for item in manifest.objects]
     return replacing_failed(items, naming(item.ref for item in items))
 
 
 def _prepare_object(
-    settings: Settings, item: ManifestObject, found: Surroundings, memory: Memory
+    settings: Settings,
+    item: ManifestObject,
+    found: Surroundings,
+    memory: Memory,
+    locks: Iterable[Lock],
 ) -> Prepared:
     before, is_autoscaled = found.lives[item.ref], item.ref in found.autoscaled
     history = memory.history(item.ref)
     numbers = replicas_of(item, before, history, settings.replicas, is_autoscaled=is_autoscaled)
     prepared_item = prepare(
         item.ref,
-        item.body_copy(),
+        with_locks_named(item, before, locks),
         before,
         take_over=settings.take_over,
         autoscaled=is_autoscaled and not (numbers is not None and numbers.is_resumed),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from gate.app.locks.memory import Memory
+from gate.app.preflight.neighbours import read_neighbours
+from gate.app.runtime.live_state import read_facts
 from gate.app.runtime.session import Session
 from gate.core.kinds.registry import has_way_back, is_workload
 from gate.core.model.body import Body
@@ -26,11 +27,13 @@ from gate.core.versions.doubts import find_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.obstacles import obstacle, why_not_alone
-from gate.core.versions.selection import kept_bodies_needed, select, unnamed_members
+from gate.core.versions.selection import (
+    kept_bodies_needed,
+    select,
+    shareable_members,
+    unnamed_members,
+)
 from gate.core.versions.undo_set import lacking_after
-from gate.kube.failures import ApiError
-from gate.kube.reads import Reader
-from gate.side_by_side import each
 
 _FATES: Final = {
     BlockedPods.EVICT: "the gate evicts them one by one",
@@ -64,13 +67,16 @@ def with_target_set(
     if beside is None:
         beside = read_beside(session, histories.values(), named)
     candidates = Candidates(targets, plan.objects, histories, beside=beside)
+    if shared := shareable_members(candidates):
+        neighbours = read_neighbours(session, shared, histories)
+        candidates = replace(candidates, neighbours=neighbours)
     kept: dict[str, Body] = {}
     for ref, digests in kept_bodies_needed(candidates).items():
         kept.update(memory.kept_bodies(ref, digests))
     candidates = replace(candidates, kept=kept)
     unnamed = [ref for ref in unnamed_members(candidates) if ref not in beside]
     others = {ref: fact for ref, fact in beside.items() if ref not in named}
-    selection = select(candidates, {**others, **_read(session, unnamed)})
+    selection = select(candidates, {**others, **read_facts(session, unnamed)})
     chosen = replace(candidates, targets=selection.targets)
     lacks = lacking_after(chosen, candidates.live_digests(), _digest_applied_objects(plan))
     known = selection.target_set
@@ -115,20 +121,7 @@ def read_beside(session: Session, histories: Iterable[History], named: Collectio
     """Read the objects, except workloads, that earlier attempts wrote and this one does not."""
     versions = (version for history in histories for version in history.versions)
     members = {ref for version in versions for ref in version.members if not is_workload(ref)}
-    return _read(session, sorted(members.difference(named)))
-
-
-def _read(session: Session, refs: Sequence[Ref]) -> Facts:
-    read = partial(read_fact, Reader(session.client, session.resources, session.clock))
-    return dict(zip(refs, each(session.clock, read, refs), strict=True))
-
-
-def read_fact(reader: Reader, ref: Ref) -> Fact[LiveObject]:
-    """Read an object; Unknown if it cannot be read."""
-    try:
-        return reader.live(ref)
-    except ApiError as error:
-        return Unknown(error.message)
+    return read_facts(session, sorted(members.difference(named)))
 
 
 def describe(plan: Plan, note: Note, warn: Warn) -> None:
@@ -175,9 +168,13 @@ def _strategies_put_back(plan: Plan) -> Iterator[str]:
 
 def _members(plan: Plan) -> Iterator[str]:
     followed = {target.ref for target in plan.targets}
-    members = [plan.name_of(ref) for ref in plan.target_set.bodies if ref not in followed]
-    if members:
+    shared = plan.target_set.shared
+    beside = [ref for ref in plan.target_set.bodies if ref not in followed]
+    if members := [plan.name_of(ref) for ref in beside if ref not in shared]:
         yield f"with it returns, as it was verified: {', '.join(members)}"
+    for ref, workload in shared.items():
+        goes = "goes to what" if ref in beside else "stays at what"
+        yield f"{plan.name_of(ref)} {goes} {plan.name_of(workload)} was verified with since"
 
 
 def _returns(policy: Policy) -> bool:

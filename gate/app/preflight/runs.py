@@ -8,14 +8,17 @@ from typing import Any, Final
 
 from gate.app.preflight.server_dry_run import Prepared
 from gate.core.kinds.registry import has_way_back, kind_of
+from gate.core.model.fact import Fact, Known, Unknown
+from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import Lock
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
-from gate.core.model.run_annotations import AFTER, PHASE, REPLACE_FAILED
+from gate.core.model.run_annotations import AFTER, LOCKS, PHASE, REPLACE_FAILED, name_locks
 from gate.core.plan.phases import Phase
 from gate.errors import RefusedError
 from gate.manifests.body import value_at
-from gate.manifests.manifest import Manifest
+from gate.manifests.manifest import Manifest, ManifestObject
 
 _NEW_RUN: Final = (
     "give each run one of its own: metadata.generateName in place of the name,"
@@ -29,6 +32,26 @@ def phase_of(ref: Ref, body: Mapping[str, Any]) -> Phase:
         return Phase.MAIN
     asked = value_at(body, "metadata", "annotations", PHASE)
     return Phase.AFTER if asked == AFTER else Phase.BEFORE
+
+
+def with_locks_named(
+    item: ManifestObject, before: Fact[LiveObject], locks: Iterable[Lock]
+) -> dict[str, Any]:
+    """Return the body of a manifest's object; one that runs once names the locks of its apply.
+
+    One that is there keeps what it says of them: to apply it again changes nothing.
+    """
+    body = item.body_copy()
+    given = value_at(body, "metadata", "annotations") or {}
+    if has_way_back(item.ref) or isinstance(before, Unknown) or not isinstance(given, Mapping):
+        return body
+    live = before.value.body.thaw() if isinstance(before, Known) else None
+    said = name_locks(locks) if live is None else value_at(live, "metadata", "annotations", LOCKS)
+    named = {key: value for key, value in given.items() if key != LOCKS}
+    named |= {LOCKS: said} if said else {}
+    if named != given:
+        body["metadata"] = {**body["metadata"], "annotations": named}
+    return body
 
 
 def may_replace(body: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -12,7 +12,7 @@ from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.core.attempt.following import applied_found
 from gate.core.kinds.registry import unseen
-from gate.core.model.fact import Known
+from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Revision, Watched, Workload
 from gate.core.model.outcome import Reason
@@ -25,6 +25,7 @@ from gate.kube.failures import ApiError
 from gate.kube.kinds.registry import WORKLOADS, workload_of
 from gate.kube.lists import list_all
 from gate.kube.reads import Reader
+from gate.side_by_side import each
 
 _LONGEST_AGE_SECONDS: Final = 2147483647.0
 """How old a rollout without a deadline is taken to be: as old as the longest deadline allows."""
@@ -59,6 +60,19 @@ def read_object(session: Session, ref: Ref) -> LiveObject:
     raise RefusedError(
         f"there is no {ref} in namespace {ref.namespace}", reason=Reason.NOT_FOUND, hint=hint
     )
+
+
+def read_facts(session: Session, refs: Sequence[Ref]) -> dict[Ref, Fact[LiveObject]]:
+    """Read objects side by side; Unknown for one that cannot be read."""
+    reader = Reader(session.client, session.resources, session.clock)
+
+    def read(ref: Ref) -> Fact[LiveObject]:
+        try:
+            return reader.live(ref)
+        except ApiError as error:
+            return Unknown(error.message)
+
+    return dict(zip(refs, each(session.clock, read, refs), strict=True))
 
 
 def _iter_namesakes(reader: Reader, ref: Ref) -> Iterator[Ref]:

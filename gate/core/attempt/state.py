@@ -225,7 +225,8 @@ class AttemptResult:
 
     `rejection` is the refused write that ended a way out which goes back, also beside failures.
     `judged` is `ending` without `--observe`, which makes nearly every end `observed`. `objects` is
-    what was known at the end of each object of the plan that is not followed.
+    what was known at the end of each object of the plan that is not followed. `unsaid` are lines of
+    the timeline that wait until the record of the way back is saved.
     """
 
     failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
@@ -237,6 +238,7 @@ class AttemptResult:
     ending: Ending | None = None
     judged: Ending | None = None
     objects: FrozenMap[Ref, Readiness] = field(default_factory=FrozenMap)
+    unsaid: tuple[Announce, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,9 @@ class TargetSet:
     workloads whose version of before is not to be returned to, each with the reason.
     `confidential` are the objects whose body came from a Secret and may be stored in a Secret only.
     `unverified` are the workloads that return to an older revision that still serves, because
-    no gate verified a version. `applied` and `undo` are what the same histories say beside that.
+    no gate verified a version. `shared` has the objects that return to what another workload was
+    verified with since, each with that workload. `applied` and `undo` are what the same histories
+    say beside that.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
@@ -57,5 +59,6 @@ class TargetSet:
     obstacles: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
     confidential: tuple[Ref, ...] = ()
     unverified: tuple[Ref, ...] = ()
+    shared: FrozenMap[Ref, Ref] = field(default_factory=FrozenMap)
     applied: AppliedVersion = AppliedVersion()
     undo: UndoLimits = UndoLimits()

@@ -102,13 +102,20 @@ def _settle(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
 
 
 def _move(attempt: Attempt, trigger: Trigger, verdicts: Verdicts) -> Step:
-    """Announce a transition, and enter the state that the table names for it."""
+    """Announce a transition, and enter the state that the table names for it.
+
+    A way back is announced once it is recorded: if the gate dies after that, its recovery goes on
+    with what was said.
+    """
     course = attempt.course
     lines = list(STATES[course.state].describe_exit(attempt, trigger, verdicts))
     moved, asked = _enter(attempt, trigger, after(course.leg, course.state, trigger), verdicts)
     if trigger is Trigger.RETREAT:
         lines.extend(describe_rollback(attempt, moved, verdicts))
-    return moved, (*(moved.say(event, message) for event, message in lines), *asked)
+    said = tuple(moved.say(event, message) for event, message in lines)
+    unsaid = said if trigger is Trigger.RETREAT else ()
+    moved = replace(moved, result=replace(moved.result, unsaid=unsaid))
+    return moved, (*attempt.result.unsaid, *(() if unsaid else said), *asked)
 
 
 def _enter(attempt: Attempt, trigger: Trigger, place: Place, verdicts: Verdicts) -> Step:

@@ -13,6 +13,7 @@ from gate.core.model.objects import Ref, Template
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
+from gate.core.versions.shared_members import Neighbours
 
 Others = Mapping[Ref, Fact[LiveObject]]
 """Objects of a verified set that the manifest does not name, as they were read."""
@@ -24,7 +25,8 @@ class Candidates:
 
     `objects` have their live state and what the server would make of them. `kept` are the bodies,
     by digest, that were read from the Secrets beside the locks. `beside` are the objects that
-    earlier attempts wrote and this one does not, as they were read.
+    earlier attempts wrote and this one does not, as they were read. `neighbours` are the other
+    workloads with a lock in the same namespaces.
     """
 
     targets: tuple[Target, ...]
@@ -32,10 +34,11 @@ class Candidates:
     histories: Mapping[Ref, History]
     kept: Mapping[str, Body] = field(default_factory=dict)
     beside: Others = field(default_factory=dict)
+    neighbours: Neighbours = field(default_factory=Neighbours)
 
     def history(self, ref: Ref) -> History:
-        """Return what is remembered of a target."""
-        return self.histories.get(ref, History())
+        """Return what is remembered of a target, or of a neighbour."""
+        return self.histories.get(ref) or self.neighbours.histories.get(ref, History())
 
     def before(self) -> dict[Ref, str]:
         """Return, by object, the digest of what our manager has applied so far."""

@@ -8,40 +8,36 @@ another one's configuration is a combination that nobody tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from gate.core.kinds.registry import is_workload
-from gate.core.model.body import NOTHING, Body, FrozenMap
-from gate.core.model.fact import Absent, Fact, Known, Unknown
+from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.objects import CleanText, Ref, Revision, Template
+from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.plan.target_set import AppliedVersion, TargetSet
 from gate.core.plan.workload_body import applied_template, body_with_template
 from gate.core.rollout.baseline import Baseline
-from gate.core.ssa.applied_fields import applied_digest, digests_of
+from gate.core.rollout.causes import Cause
+from gate.core.ssa.applied_fields import digests_of
 from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.candidates import Candidates, Others, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.obstacles import find_doubt, is_best_known, left_unverified, obstacle
+from gate.core.versions.set_members import (
+    changed_unnamed,
+    configuration,
+    find_shared,
+    left_beside,
+    why_without_body,
+)
+from gate.core.versions.shared_members import SharedMember
 from gate.core.versions.undo_choice import older_version
-
-_NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
-_NOT_OURS: Final = CleanText("somebody else had changed it when that version was verified")
-_NOT_NAMED: Final = CleanText("this run does not write it, and it has changed since")
-_NOT_VERIFIED: Final = CleanText("this run does not write it, and it stands unverified")
-_NO_VALUES: Final = CleanText("its environment values are not remembered, and it has changed since")
-_LEFT_UNVERIFIED: Final = CleanText(
-    "an attempt that was not verified left it as it is, and no other verified version is remembered"
-)
-_BROUGHT_UNVERIFIED: Final = CleanText(
-    "an attempt that was not verified brought it, and the version that is returned to had none"
-)
-_UNREAD: Final = CleanText("this run does not write it, and it could not be read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +55,16 @@ def unnamed_members(candidates: Candidates) -> tuple[Ref, ...]:
     named = {one.ref for one in candidates.objects}
     found = {ref for one in _returns(candidates).values() for ref in one.members}
     return tuple(sorted(found - named))
+
+
+def shareable_members(candidates: Candidates) -> tuple[Ref, ...]:
+    """Return the objects that are to be returned to a verified state, unless others need them.
+
+    What `neighbours` need of them is to be read before `select`.
+    """
+    if not _needs_verified(candidates):
+        return ()
+    return tuple(ref for ref, *_ in configuration(candidates, _returns(candidates)))
 
 
 def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
@@ -83,7 +89,7 @@ def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
             continue
         owned = version.replica_set_in(target.snapshot.list_owned())
         need(target.ref, digest, owned.template if owned is not None else None)
-    for _, digest, history in _configuration(candidates, returns):
+    for _, digest, history in configuration(candidates, returns):
         need(history, digest, None)
     return {ref: frozenset(digests) for ref, digests in needed.items()}
 
@@ -95,22 +101,25 @@ def select(candidates: Candidates, others: Others) -> Selection:
         kept = (replace(one, baseline=_as_it_was(candidates, one)) for one in candidates.targets)
         return Selection(tuple(kept), TargetSet(applied=AppliedVersion(beside)))
     returns = _returns(candidates)
+    shared = find_shared(candidates, returns)
     bodies: dict[Ref, Body] = {}
     targets = []
     for target in candidates.targets:
-        baseline, body = _version(candidates, target, returns.get(target.ref))
+        version = returns.get(target.ref)
+        baseline, body = _version(candidates, target, version)
+        baseline = _beside_shared(baseline, version, shared)
         targets.append(replace(target, baseline=baseline))
         bodies.update({target.ref: body} if body is not None else {})
     missing: dict[Ref, CleanText] = {}
     unverified = tuple(ref for ref in bodies if ref not in returns)
-    for ref, digest, history in _configuration(candidates, returns):
+    for ref, digest, history in configuration(candidates, returns):
         remembered = candidates.body(candidates.history(history), digest)
         if remembered is not None:
             bodies[ref] = remembered
         else:
-            missing[ref] = _why_without_body(candidates.history(history), digest)
-    missing.update(_changed_unnamed(candidates, returns, others))
-    missing.update(_left_beside(candidates, returns))
+            missing[ref] = why_without_body(candidates.history(history), digest)
+    missing.update(changed_unnamed(candidates, returns, others))
+    missing.update(left_beside(candidates, returns))
     from_secrets = set(candidates.kept.values())
     again = tuple(
         ref for ref, version in returns.items() if version != candidates.history(ref).verified[0]
@@ -121,9 +130,23 @@ def select(candidates: Candidates, others: Others) -> Selection:
         FrozenMap(_obstacles(candidates)),
         confidential=tuple(sorted(ref for ref, body in bodies.items() if body in from_secrets)),
         unverified=unverified,
+        shared=FrozenMap((one.ref, one.deployment) for one in shared if one.ref not in missing),
         applied=AppliedVersion(beside, again),
     )
     return Selection(tuple(targets), target_set)
+
+
+def _beside_shared(
+    baseline: Fact[Baseline], version: JudgedVersion | None, shared: Collection[SharedMember]
+) -> Fact[Baseline]:
+    """Return a baseline that is not verified if what others need of its set differs from it."""
+    members = version.members if version is not None else FrozenMap()
+    others = [one for one in shared if one.ref in members]
+    if not others or not isinstance(baseline, Known):
+        return baseline
+    needed = "; ".join(f"{one.ref} is as {one.deployment} was verified with it" for one in others)
+    doubt = Cause(Reason.SET_INCOMPLETE, CleanText(needed))
+    return Known(replace(baseline.value, unverified=doubt))
 
 
 # -- which of the two ------------------------------------------------------------------------------
@@ -287,109 +310,3 @@ def _baseline(
     if owned is None:
         return Known(Baseline(version.replica_set, version.revision, template))
     return Known(Baseline(owned.name, owned.revision, template, owned.label_value))
-
-
-# -- the objects beside the workloads --------------------------------------------------------------
-
-
-def _configuration(
-    candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
-) -> Iterator[tuple[Ref, str, Ref]]:
-    """Yield the manifest's other objects that are not as they were verified.
-
-    Each comes with its verified digest and the workload whose lock remembers it.
-    """
-    followed = {target.ref for target in candidates.targets}
-    before = candidates.before()
-    for ref, (digest, deployment) in _verified_members(candidates, returns).items():
-        if ref in before and ref not in followed and before[ref] != digest:
-            yield ref, digest, deployment
-
-
-def _verified_members(
-    candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
-) -> dict[Ref, tuple[str, Ref]]:
-    """Return each object's last verified digest, and the workload whose lock remembers it.
-
-    The sets of several attempts overlap: what a later one did not name stayed as it was.
-    """
-    newest_first = sorted(
-        _versions(candidates, returns), key=lambda pair: pair[0].judged_at, reverse=True
-    )
-    found: dict[Ref, tuple[str, Ref]] = {}
-    for version, deployment in newest_first:
-        for ref, digest in version.members.items():
-            found.setdefault(ref, (digest, deployment))
-    return found
-
-
-def _left_beside(
-    candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
-) -> Iterator[tuple[Ref, CleanText]]:
-    """Yield the other objects that are live but unverified, with nothing to return them to.
-
-    A failed rollback left them: the earlier version beside the bad one's configuration. Or the
-    version that is returned to is from before they existed.
-    """
-    live_digests, verified = candidates.live_digests(), _verified_members(candidates, returns)
-    for target in candidates.targets:
-        why = _BROUGHT_UNVERIFIED if target.ref in returns else _LEFT_UNVERIFIED
-        left = left_unverified(target, candidates.history(target.ref), live_digests)
-        for ref, digest in left.members.items() if left is not None else ():
-            is_known = target.ref in returns and ref in verified
-            if not (is_workload(ref) or is_known) and digest and live_digests.get(ref) == digest:
-                yield ref, why
-
-
-def _why_without_body(history: History, digest: str) -> CleanText:
-    if not digest:
-        return _NOT_OURS
-    return _NO_VALUES if digest in history.bodies else _NO_BODY
-
-
-def _versions(
-    candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
-) -> Iterator[tuple[JudgedVersion, Ref]]:
-    """Yield the versions that are returned to, and those verified before them.
-
-    Each comes with the workload whose lock remembers it.
-    """
-    for ref, version in returns.items():
-        verified = candidates.history(ref).verified
-        for one in verified[verified.index(version) :]:
-            yield one, ref
-
-
-def _changed_unnamed(
-    candidates: Candidates, returns: Mapping[Ref, JudgedVersion], others: Others
-) -> Iterator[tuple[Ref, CleanText]]:
-    """Yield the members of a set that are not in the manifest and no longer as verified."""
-    for ref, (digest, _) in _verified_members(candidates, returns).items():
-        if ref not in others:
-            continue
-        match others[ref]:
-            case Unknown():
-                yield ref, _UNREAD
-            case Known(live) if applied_digest(live) == digest:
-                continue
-            case Known(live) if is_workload(ref):
-                if _is_left_unverified(candidates, ref, applied_digest(live)):
-                    yield ref, _NOT_VERIFIED
-            case Absent() if digest == NOTHING or is_workload(ref):
-                continue
-            case _:
-                yield ref, _NOT_NAMED
-
-
-def _is_left_unverified(candidates: Candidates, ref: Ref, digest: str) -> bool:
-    """Tell whether a workload beside the manifest is as an attempt left it, unverified.
-
-    If not, it has gone on by itself, with a history of its own.
-    """
-    judged = {
-        one in found.unfailed
-        for found in candidates.histories.values()
-        for one in found.versions
-        if one.members.get(ref) == digest
-    }
-    return judged == {False}

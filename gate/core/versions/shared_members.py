@@ -1,19 +1,33 @@
-"""Which objects an undo shares with workloads that it does not return, and what those need.
+"""Which objects a return shares with workloads that it does not return, and what those need.
 
 The sets of several attempts overlap: what a later attempt on another workload wrote to a shared
-object was beside this one, too, until the attempt that is undone.
+object was beside this one, too, until the attempt that is undone. A lock knows the objects that
+its workload was applied with, not which of them its pods use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Workloads with a lock that a command does not hold: what it remembers, and what runs.
+
+    `digests` are those of what our manager currently applies of each workload (`applied_digest`).
+    `unread` says of which namespaces or locks that could not be read, and why.
+    """
+
+    histories: Mapping[Ref, History] = field(default_factory=dict)
+    digests: Mapping[Ref, str] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from gate.core.rollout.baseline import Baseline
 from gate.core.versions.candidates import Candidates, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.shared_members import Neighbours, shared_members
 from gate.core.versions.undo_choice import version_of
 
 
@@ -145,11 +146,12 @@ def lacking_now(
     version: JudgedVersion,
     digests: Mapping[Ref, str],
     facts: Mapping[Ref, Fact[LiveObject]],
-) -> Lacking:
+    neighbours: Neighbours,
+) -> tuple[Ref, ...]:
     """Return what an undo to a verified version would lack now.
 
     `digests` are those of what our manager has applied so far, `facts` what was read of the objects
-    beside the workload. The histories of other workloads are not known.
+    beside the workload. The histories of other workloads of the set are not known.
     """
     histories = {target.ref: history}
     attempts = attempts_on(target.ref, histories)
@@ -159,7 +161,11 @@ def lacking_now(
         for ref in changed_members(attempts, version, target.ref, digests)
     }
     is_ours = partial(is_applied_by, attempts, digests=digests)
-    return lacking(target.ref, bodies, is_ours, facts)
+    run_now = {**digests, **neighbours.digests}
+    shared = shared_members(version, target.ref, neighbours.histories, run_now, returned=())
+    others = {one.ref for one in shared}
+    lacks = lacking(target.ref, bodies, is_ours, facts).refs
+    return (*(one.ref for one in shared if one.is_live), *(r for r in lacks if r not in others))
 
 
 def lacking_after(

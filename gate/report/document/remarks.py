@@ -105,6 +105,9 @@ def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
             yield f"{name(ref)} was changed by somebody else meanwhile, and left alone"
     for ref, refusal in attempt.writes.refusals.items():
         yield f"{name(ref)} could not be restored: {refusal.message}"
+    for ref, other in attempt.plan.target_set.shared.items() if attempt.ledger.restored else ():
+        as_needed = f"{name(ref)} is as {name(other)} was verified with it since"
+        yield f"{as_needed}: what serves again was verified with it in another state"
 
 
 def _kept_beside_new(attempt: Attempt) -> Iterator[str]:

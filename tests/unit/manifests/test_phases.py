@@ -42,8 +42,14 @@ def test_an_unknown_annotation_of_the_gate_is_refused(
 @pytest.mark.contract("B1198")
 @pytest.mark.parametrize(
     "key",
-    ["rollout-gate.dev/phase", "sandbox.rollout-gate.dev/behaviour", "phse", "example.com/phse"],
+    [
+        "rollout-gate.dev/phase",
+        "rollout-gate.dev/locks",
+        "sandbox.rollout-gate.dev/behaviour",
+        "phse",
+        "example.com/phse",
+    ],
 )
 def test_other_annotations_are_left_alone(loaded: Callable[[str], Manifest], key: str) -> None:
-    """Those that are known, and those of other prefixes."""
+    """Those that are known, the gate's own as in what was read back, and those of others."""
     assert len(loaded(annotated("Job", "batch/v1", key)).objects) == 1

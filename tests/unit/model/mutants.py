@@ -312,7 +312,7 @@ def lock_of_the_living_is_free(patch: pytest.MonkeyPatch) -> None:
 @found_in("kept-crashing", "S9")
 def configuration_is_no_part_of_the_set(patch: pytest.MonkeyPatch) -> None:
     """The Deployment returns to what was verified, its configuration to what was before."""
-    patch.setattr(selection, "_configuration", lambda _candidates, _returns: iter(()))
+    patch.setattr(selection, "configuration", lambda _candidates, _returns: iter(()))
 
 
 @found_in("kept-crashing", "L3")

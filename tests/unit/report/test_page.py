@@ -15,8 +15,10 @@ from gate.report.html.chart import MOST_CHARTS, charts
 from gate.report.html.comparison_plot import TOP, comparison_plots
 from gate.report.html.lanes import check_lane, clock_lane, pod_lane
 from gate.report.html.scale import Scale, time_ticks
+from gate.report.schema.check_verdict import CountedResult
 from gate.report.schema.course import CheckHistory, PodCounts, PodHistory, PodSample
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.comparison import ratio_words
 from tests.table import each
 from tests.unit.report.results import MEASURED, every, example, with_checks, workload_result
 
@@ -146,7 +148,7 @@ def pairs(path: str) -> list[tuple[str, ...]]:
     return [tuple(point.split(",")) for point in path.strip("MZ").split("L")]
 
 
-@pytest.mark.contract("B1211")
+@pytest.mark.contract("B1211", "B1538")
 def test_a_plot_is_told_in_words() -> None:
     """Once, for who does not see it, and beside it for everybody; it is not a lane as well."""
     result = with_checks("rolled-back")
@@ -163,12 +165,16 @@ def test_a_plot_is_told_in_words() -> None:
     comparison["baseline"], comparison["fresh_pods"] = "fresh", ["web-1-a", "web-1-b"]
     (fresh,) = comparison_plots(result)
     assert fresh.figures[1] == "new 36 of 900 bad, old (2 fresh pods) 9 of 900 bad"
-    comparison["compared"] = {
-        "new": {"bad": 30.0, "total": 700.0},
-        "old": {"bad": 9.0, "total": 700.0},
-    }
+    bad: CountedResult = {"bad": 30.0, "total": 700.0}
+    comparison["compared"] = {"new": bad, "old": {"bad": 9.0, "total": 700.0}}
     (partly,) = comparison_plots(result)
     assert partly.figures[1].endswith("9 of 900 bad; while both served 30 of 700 against 9 of 700")
+    comparison["compared"] = {"new": bad, "old": {"bad": 0.0, "total": 700.0}}
+    comparison["ratio"] = None
+    assert "no ratio: the old version had no bad one while both served" in ratio_words(comparison)
+    nothing: CountedResult = {"bad": 0.0, "total": 0.0}
+    comparison["compared"] = {"new": nothing, "old": nothing}
+    assert "no ratio: no look saw both versions" in ratio_words(comparison)
     assert all(f"<li>{said}</li>" in page for said in plot.figures)
     assert "against before" not in [lane.title for chart in charts(result) for lane in chart.lanes]
 

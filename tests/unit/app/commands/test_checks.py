@@ -16,8 +16,7 @@ from gate.report.schema.json_schema import checks_schema
 from tests.cluster.workloads import stateful_set
 from tests.unit.app.bodies import service, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
-from tests.unit.app.metrics import BASE, CHECK, QUERY, Metrics, Unreachable, asked_of
-from tests.unit.app.preflight.test_check_trial import COUNTERS, counters
+from tests.unit.app.metrics import BASE, CHECK, COUNTERS, QUERY, Metrics, Unreachable, asked_of
 from tests.unit.app.server import Server
 
 UP = "up: sum(up) >= 1"
@@ -211,7 +210,7 @@ def test_counters_of_one_version_are_said_to_be_seen(
 ) -> None:
     """How many there are, although nothing can be compared."""
     server.put(web("2"))
-    counters(serving, total=100)
+    serving.counts(total=100)
     check = only(gate("checks", ("web",), prometheus_url=BASE, checks=[COUNTERS]))
     assert check["message"] == (
         "1 series of total, 0 of bad, which counts as 0;"

@@ -19,7 +19,7 @@ from gate.core.checks.spec import Check, ComparedPods, Counts, During
 from gate.core.model.objects import Workload
 from gate.core.statistics.simulated_looks import Uniform
 from tests.table import each
-from tests.unit.core.checks.test_count_run import counts, started, steady
+from tests.unit.core.checks.count_looks import counts, started, steady
 from tests.unit.core.kinds.stateful_set.test_blocking import stateful_set
 from tests.unit.core.world import deployment
 

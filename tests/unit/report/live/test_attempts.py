@@ -19,7 +19,7 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import Budgets, Policy
 from gate.report.live.attempts import attempt_view, status_view
 from gate.report.live.view import Mark, View
-from tests.unit.core.checks.test_count_run import counts, steady
+from tests.unit.core.checks.count_looks import counts, steady
 from tests.unit.report.cluster import RUNNING, WAITING_CRASH, manifest
 from tests.unit.report.endings import applying, crashed, lost_contact, serving, two_deployments
 from tests.unit.report.stage import Stage

@@ -166,10 +166,14 @@ class Recorder:
         """Record that all was read again."""
         self._hand(0, lambda: {"t": self._since(at), "type": SEEN, "object": {}})
 
-    def record_suspension(self, at: float, seconds: float) -> None:
-        """Record that the run itself stood still for so long, until that monotonic second."""
-        stood = {"seconds": round(seconds, 3)}
-        self._hand(0, lambda: {"t": self._since(at), "type": SUSPENDED, "object": stood})
+    def record_standstill(self, at: float, seconds: float) -> None:
+        """Record that the gate itself stood still for at most so long until that second."""
+
+        def make() -> Made:
+            until = self._since(at)
+            return {"t": until, "type": SUSPENDED, "object": {"at": until, "seconds": seconds}}
+
+        self._hand(0, make)
 
     def record_removal(self, at: float, uid: str) -> None:
         """Record that the run removed a pod at which a controller had stopped."""

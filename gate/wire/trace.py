@@ -12,8 +12,8 @@ a watch's `type` and `object`; or the type
 - MEASURED, and as `object` the answer to one tick of a check
 - UNSEEN: a request or a watch failed, as `object` says, so that facts may be missing until the type
   SEEN: then all of each workload was read again
-- SUSPENDED: the run itself had stood still for the `seconds` of the `object`, and noticed it now;
-  facts may be missing until the type SEEN
+- SUSPENDED: the gate itself stood still, as the `object` says for at most so many `seconds` and
+  until when (`at`, as `t`)
 - REMOVED: the run removed the pod whose `uid` the `object` has, since it blocked the rollout
 - RETURNED: the run had decided, and what follows resulted from what it wrote then
 - ENDED, and as `object` how the run ended: the last line, which is missing if the run was killed.
@@ -116,10 +116,6 @@ class _Why(Struct):
     why: str
 
 
-class _Suspended(Struct):
-    seconds: float
-
-
 class _Removed(Struct):
     uid: str
 
@@ -132,10 +128,10 @@ _HEADER: Final = Decoder(_Header)
 _LINE: Final = Decoder(_Line)
 _WHY: Final = Decoder(_Why)
 _REMOVED_POD: Final = Decoder(_Removed)
+_STANDSTILL: Final = Decoder(Suspended)
 _OF_KIND: Final = Decoder(_OfKind)
 _OBJECT: Final = Decoder(dict[str, Any])
-_SUSPENDED: Final = Decoder(_Suspended)
-_Decoded = TypeVar("_Decoded")
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,29 +153,29 @@ class Recording:
     def events(self) -> Iterator[TraceEvent]:
         """Read what was received; `at` is seconds since the apply returned and never goes back.
 
-        What a watch received before the apply's response comes at 0, and nothing comes between the
-        beginning and the end of a time for which the run stood still. What a run did about its
-        verdict is not part of the rollout that is judged: the events end there. Bookmarks and
-        errors of watches say nothing about the rollout and are skipped. UsageError with file and
-        line if a line cannot be read.
+        What a watch received before the apply's response comes at 0. A standstill comes before what
+        was received as it ended, wherever its line is, since no gate saw that any sooner. What a
+        run did about its verdict is not part of the rollout that is judged: the events end there.
+        Bookmarks and errors of watches say nothing about the rollout and are skipped. UsageError
+        with file and line if a line cannot be read.
         """
         at = 0.0
         pages: _Pages = {}
-        asleep = deque(self._suspensions())
+        ahead = self._standstills()
         for number, line in itertools.islice(_lines(self.path), 1, None):
             try:
                 found = _LINE.decode(line)
-                past = []
-                while asleep and found.t > asleep[0].at - asleep[0].seconds:
-                    past.append(asleep.popleft())
-                at = max(at, found.t, *(one.at for one in past))
+                while ahead and found.t > ahead[0].at - ahead[0].seconds:
+                    stood = ahead.popleft()
+                    at = max(at, stood.at)
+                    yield stood
+                at = max(at, found.t)
+                if found.type in (RETURNED, ENDED):
+                    yield Reached(at)
+                    return
                 events = self._read_line(at, line, found, pages)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
-            yield from past
-            if found.type in (RETURNED, ENDED):
-                yield Reached(at)
-                return
             yield from events
 
     def end(self) -> dict[str, Any] | None:
@@ -187,27 +183,22 @@ class Recording:
 
         UsageError with file and line if that line cannot be read.
         """
-        return next((end for _, end in self._read_all(ENDED, _OBJECT)), None)
+        return next(self._find(ENDED, _OBJECT), None)
 
-    def _suspensions(self) -> Iterator[Suspended]:
-        """Yield when the run stood still, since the apply returned.
+    def _standstills(self) -> deque[Suspended]:
+        """Read when the gate stood still, and for how long; UsageError as `end`."""
+        return deque(self._find(SUSPENDED, _STANDSTILL))
 
-        It was noticed late: lines of other threads may stand before, and are later.
-        """
-        for at, one in self._read_all(SUSPENDED, _SUSPENDED):
-            after_apply = max(0.0, at)
-            yield Suspended(after_apply, max(0.0, min(one.seconds, after_apply)))
-
-    def _read_all(self, kind: str, decoder: Decoder[_Decoded]) -> Iterator[tuple[float, _Decoded]]:
-        """Yield the times and objects of all lines of a type of ours; UsageError as `events`."""
-        quoted = f'"{kind}"'.encode()
+    def _find(self, kind: str, of: Decoder[Found]) -> Iterator[Found]:
+        """Read the objects of the lines of a type."""
+        mark = f'"{kind}"'.encode()
         for number, line in itertools.islice(_lines(self.path), 1, None):
-            if quoted not in line:
+            if mark not in line:
                 continue
             try:
                 found = _LINE.decode(line)
                 if found.type == kind:
-                    yield found.t, decoder.decode(found.object)
+                    yield of.decode(found.object)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
 
@@ -220,10 +211,10 @@ class Recording:
             return (measurements.decode(at, bytes(found.object)),)
         if found.type == UNSEEN:
             return (ContactFailed(at, clean_line(_WHY.decode(found.object).why)),)
-        if found.type in (SUSPENDED, RETURNED, ENDED):
-            return ()
         if found.type == SEEN:
             return (Seen(at),)
+        if found.type == SUSPENDED:
+            return ()
         if found.type == REMOVED:
             return (PodRemoved(at, _REMOVED_POD.decode(found.object).uid),)
         return _decode_watch_line(at, line)

@@ -211,7 +211,8 @@ class _Player:
 
     def play(self, event: TraceEvent) -> None:
         """Take the next line of the recording."""
-        self._wake_until(event.at - event.seconds if isinstance(event, Suspended) else event.at)
+        began_at = event.at - event.seconds if isinstance(event, Suspended) else event.at
+        self._wake_until(began_at)
         if self.attempt.ended or isinstance(event, Reached):
             return
         if isinstance(event, PodRemoved):
@@ -221,7 +222,7 @@ class _Player:
             self._see(event.at)
             return
         if not isinstance(event, Measured):
-            self._missing |= isinstance(event, ContactFailed | Suspended)
+            self._missing |= isinstance(event, ContactFailed)
             self._hear(event)
             return
         answer = self._measurements.take_measurement(event)

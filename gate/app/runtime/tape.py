@@ -106,20 +106,19 @@ class Tape:
                 self._removed.add(uid)
                 self._recorder.record_removal(self._clock.now(), uid)
 
-    def _note_suspension(self, attempt: Attempt) -> None:
-        """Note for how long the run stood still: facts are missing since. A leg counts anew."""
+    def _note_standstill(self, attempt: Attempt) -> None:
         seconds = attempt.interference.suspended_seconds
         if seconds > self._suspended_seconds:
-            self._recorder.record_suspension(attempt.now, seconds - self._suspended_seconds)
-            self._missing = True
-        self._suspended_seconds = seconds
+            stood = seconds - self._suspended_seconds
+            self._suspended_seconds = seconds
+            self._recorder.record_standstill(self._clock.now(), stood)
 
     def on_step(self, attempt: Attempt) -> None:
-        """Take a step of the attempt: note standstills, and when facts are missing."""
+        """Take a step of the attempt: note what it missed, and for how long it stood still."""
         if attempt.course.leg is Leg.BACK or attempt.result.failures or attempt.ended:
             self._begin()
         self._note_removals(attempt)
-        self._note_suspension(attempt)
+        self._note_standstill(attempt)
         missing = any(
             rollout.blindness.is_unseen for rollout in attempt.workloads.rollouts.values()
         )

@@ -10,7 +10,6 @@ import pytest
 
 from gate.core.kinds.deployment.objects import REPLICA_SET, deployment_ref
 from gate.core.model.objects import Pod
-from gate.core.protocol.events import Suspended
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode
@@ -79,22 +78,6 @@ def test_time_neither_goes_back_nor_starts_before_the_apply(
     lines = [pod("a", t=-0.1), pod("b", t=2.0), pod("c", t=1.9)]
     recording = traces.read(write(tmp_path / "t", header, *lines))
     assert [event.at for event in recording.events()] == [0.0, 2.0, 2.0]
-
-
-@pytest.mark.contract("B1528")
-def test_nothing_comes_while_the_run_stood_still(tmp_path: Path, header: dict[str, Any]) -> None:
-    """It notices late, when other threads have heard more. Before the apply nothing counts."""
-
-    def suspended(t: float, seconds: float) -> dict[str, Any]:
-        return {"t": t, "type": "SUSPENDED", "object": {"seconds": seconds}}
-
-    lines = [suspended(-1.0, 5.0), suspended(2.0, 9.0), pod("a", t=10.0)]
-    lines += [pod("b", t=110.1), suspended(110.5, 100.0), pod("c", t=111.0)]
-    recording = traces.read(write(tmp_path / "t", header, *lines))
-    before, early, first, late, second, third = recording.events()
-    assert (before, early) == (Suspended(0.0, 0.0), Suspended(2.0, 2.0))
-    assert late == Suspended(110.5, 100.0)
-    assert [event.at for event in (first, second, third)] == [10.0, 110.5, 111.0]
 
 
 def test_a_list_is_heard_once_with_all_its_pages(

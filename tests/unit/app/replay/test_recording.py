@@ -15,22 +15,18 @@ from gate.app.replay import recording
 from gate.app.runtime.recorded_policy import recorded_policy
 from gate.app.runtime.tape import Tape
 from gate.config import Settings, load, policy
-from gate.core.attempt.transitions import State
 from gate.core.checks.questions import Answers, Exit
 from gate.core.checks.tick_grid import Tick
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.protocol.effects import Write
-from gate.core.protocol.events import Suspended
-from gate.core.rollout.policy import Policy
 from gate.errors import UsageError
 from gate.virtual_time import VirtualClock
 from tests.table import each
 from tests.unit.app.bodies import service, settings, web
 from tests.unit.app.conftest import Gate, Manifest
 from tests.unit.app.server import Server
-from tests.unit.core.test_attempt_checks import rolled_out
 
 TRACES = Path(__file__).parents[3] / "traces"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/shop/deployments"
@@ -230,14 +226,6 @@ class Listener:
         """Hear a measurement."""
         self.heard.append(("measured", at, check, tick, said))
 
-    def record_suspension(self, at: float, seconds: float) -> None:
-        """Hear that the run stood still."""
-        self.heard.append(("suspended", at, seconds))
-
-    def record_seen(self, _at: float) -> None:
-        """Hear that all was read again."""
-        self.heard.append(("seen",))
-
     def record_return(self, at: float) -> None:
         """Hear that the run goes back."""
         self.heard.append(("returned", at))
@@ -309,26 +297,6 @@ def test_the_tape_tells_where_the_run_goes_back() -> None:
     clock.advance_to(8.0)
     tape.writing(write("Deployment"))
     assert listener.heard[1:] == [("returned", 8.0)]
-
-
-@pytest.mark.contract("B1528")
-@pytest.mark.parametrize("is_followed", [True, False])
-def test_the_tape_tells_when_the_run_stood_still(is_followed: bool) -> None:
-    """Facts are missing then until a workload is read whole, or none is followed."""
-    listener, clock = Listener(), VirtualClock(7.0)
-    tape = Tape(listener, clock, 1, {})  # type: ignore[arg-type]
-    player = rolled_out(Policy(), v2="stuck")
-    if is_followed:
-        player.run_to(State.FOLLOWING)
-    for seconds in (4.0, 30.0):
-        player.hear(Suspended(player.attempt.now + seconds, seconds))
-        tape.on_step(player.attempt)
-    now = player.attempt.now
-    stood = [("suspended", now - 30.0, 4.0), ("seen",), ("suspended", now, 30.0), ("seen",)]
-    assert listener.heard == (stood[::2] if is_followed else stood)
-    player.pass_to(now + 6.0)
-    tape.on_step(player.attempt)
-    assert listener.heard == (stood[::2] + stood[1:2] if is_followed else stood)
 
 
 @pytest.mark.contract("B465")

@@ -28,7 +28,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
-from gate.core.rollout.baseline import find_most_available
+from gate.core.rollout.baseline import find_beside
 from gate.core.rollout.fresh_pods import has_old_pods, sort_old_pods
 from gate.core.rollout.verdict import Verdict, VerdictKind
 
@@ -221,13 +221,15 @@ def _find_served(attempt: Attempt, ref: Ref) -> Version | None:
     """Return the version that served right before the new one, None if nothing else did.
 
     It may be another one than a failure returns to: one that was left unverified serves as well,
-    and so does the one that a canary is promoted over. One without an available pod served nothing,
+    and so do the one that a canary is promoted over, and the one beside which another canary takes
+    the place of a first one. One without an available pod served nothing,
     also where a failure returns to it.
     """
     target, rollout = attempt.plan.target(ref), attempt.workloads.rollouts[ref]
     new = rollout.snapshot.current()
-    most = find_most_available(target.snapshot, without="" if new is None else new.uid)
-    return None if most is None else Version(most.name, most.label_value)
+    uid = "" if new is None else new.uid
+    served = find_beside(target.snapshot, uid, rollout.snapshot.live)
+    return None if served is None else Version(served.name, served.label_value)
 
 
 def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:

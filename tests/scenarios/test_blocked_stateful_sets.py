@@ -59,11 +59,15 @@ def all_run(scene: Scene, version: int) -> bool:
 
 
 @pytest.mark.on_oldest
-def test_the_way_back_replaces_the_pod_that_blocks_it(scene: Scene, audit: Trail) -> None:
+@pytest.mark.contract("B1565")
+@pytest.mark.parametrize("enough", [(), ("--require", "2"), ("--require", "min-available")])
+def test_the_way_back_replaces_the_pod_that_blocks_it(
+    scene: Scene, audit: Trail, enough: tuple[str, ...]
+) -> None:
     """Two writes of the StatefulSet and one eviction; the pods that ran are the same ones."""
     scene.serve(db(1))
     before = [pod_of(scene, number)["metadata"]["uid"] for number in (0, 1)]
-    assert_rolled_back(scene.apply(db(2, behaviour="crash=0.1")), "CrashLoop")
+    assert_rolled_back(scene.apply(db(2, behaviour="crash=0.1"), flags=enough), "CrashLoop")
     assert all_run(scene, 1)
     assert [pod_of(scene, number)["metadata"]["uid"] for number in (0, 1)] == before
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.bed.bed import Bed
+from tests.bed.nodes import Nodes
+from tests.bed.scene import Scene
 from tests.played.bed import PlayedUsers
 from tests.played.gate import PlayedGate
+from tests.scenarios.agents import Agents
 
 
 @pytest.fixture
@@ -14,3 +17,9 @@ def program(bed: Bed) -> PlayedGate:
     """Return the gate as a program of the sandbox, several of which may run at once."""
     assert isinstance(bed.users, PlayedUsers)
     return bed.users.everything()[0]
+
+
+@pytest.fixture
+def agents(scene: Scene, nodes: Nodes) -> Agents:
+    """Return the DaemonSet, which does not run yet."""
+    return Agents(scene, nodes)

@@ -30,10 +30,22 @@ def lease(scene: Scene) -> JSON:
     return scene.objects.get("leases", LEASE)
 
 
+def annotate(scene: Scene, annotations: JSON, name: str = LEASE) -> None:
+    """Change annotations of a lock: the record of an attempt, for one."""
+    scene.objects.patch("leases", name, {"metadata": {"annotations": annotations}})
+
+
 def kill_at(program: PlayedGate, line: str, *words: str | Path) -> None:
     """Run a command, and kill the gate once it says a line."""
     with program.start(*words, env=JOB) as running:
         running.wait_for_line(line, 60.0)
+        running.kill()
+
+
+def die_at(scene: Scene, line: str, *bodies: JSON, flags: Sequence[str] = ()) -> None:
+    """Apply, and kill the gate once it has written such a line."""
+    with scene.gate.start("apply", "-f", scene.manifest(*bodies), *flags) as running:
+        running.wait_for_line(line)
         running.kill()
 
 

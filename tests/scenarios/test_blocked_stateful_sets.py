@@ -8,26 +8,27 @@ import pytest
 
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
-from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, changes
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_verified,
+    changes,
+    warned,
+)
 from tests.bed.pods import behave, image_of
 from tests.bed.quotas import enforce
 from tests.bed.scene import OURS, Scene, quota
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_ready
-from tests.cluster.workloads import disruption_budget, stateful_set
+from tests.cluster.workloads import disruption_budget
+from tests.scenarios.killing import die_at
+from tests.scenarios.pod_replacement import A_MOMENT_SECONDS, db
 
 WRITTEN = "patch statefulsets/db"
 EVICTED = "create pods/db-2/eviction"
 SOON = ("--progress-deadline", "6s")
 KEPT = (*SOON, "--on-failure", "keep")
-A_MOMENT_SECONDS = 60
-"""By default nothing may move for ten minutes."""
-
-
-def db(version: int, /, **over: object) -> JSON:
-    """Return a StatefulSet `db` of three pods."""
-    return stateful_set(**{"image": f"shop/db:{version}", **over})  # type: ignore[arg-type]
 
 
 def pod_of(scene: Scene, number: int) -> JSON:
@@ -58,6 +59,7 @@ def all_run(scene: Scene, version: int) -> bool:
     return [image_of(pod_of(scene, number)) for number in range(3)] == [f"shop/db:{version}"] * 3
 
 
+@pytest.mark.contract("B921", "B120")
 @pytest.mark.on_oldest
 @pytest.mark.contract("B1565")
 @pytest.mark.parametrize("enough", [(), ("--require", "2"), ("--require", "min-available")])
@@ -73,7 +75,7 @@ def test_the_way_back_replaces_the_pod_that_blocks_it(
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 
 
-@pytest.mark.contract("B1235")
+@pytest.mark.contract("B924", "B1235")
 def test_a_fix_replaces_what_an_earlier_run_left(scene: Scene, audit: Trail) -> None:
     """A good version over a broken one is held up by the same pod; the log says until when."""
     broken(scene)
@@ -246,13 +248,15 @@ def test_a_pending_pod_goes_whatever_its_budget_says(scene: Scene, audit: Trail)
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 
 
+@pytest.mark.contract("B925")
 def test_a_budget_that_forbids_it_is_named_and_not_forced(scene: Scene, audit: Trail) -> None:
     """Asked once, refused with 429: the pod stays, and the report says what the server said."""
     scene.serve(db(1), disruption_budget(minAvailable=3))
     flags = (*SOON, "--rollback-timeout", "8s")
     result = scene.apply(db(2, behaviour="never-ready"), flags=flags)
-    ended = assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
-    assert "db-2" in causes(ended)["BlockedByPod"]
+    ended = assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="NotReady")
+    assert "db-2 of revision db-" in causes(ended)["BlockedByPod"]
+    assert warned(result, "db-2 is in the way, and was not replaced: Cannot evict pod")
     assert [one["remedy"] for one in ended["causes"] if one["remedy"]] == ["replace-pod"]
     assert "disruption budget" in result.stdout
     assert image_of(pod_of(scene, 2)) == "shop/db:2"
@@ -305,18 +309,16 @@ def test_a_pod_that_goes_already_is_waited_for(scene: Scene, audit: Trail) -> No
     assert changes(audit) == [WRITTEN, WRITTEN]
 
 
+@pytest.mark.contract("B924")
 @pytest.mark.on_oldest
 def test_a_gate_that_dies_before_it_replaces_the_pod_is_finished(
     scene: Scene, audit: Trail
 ) -> None:
     """`recover` finds the way back written and the pod in its way."""
     scene.serve(db(1))
-    with scene.applying(db(2, behaviour="crash=0.1")) as running:
-        running.wait_for_line("restored +statefulset/db")
-        running.kill()
+    die_at(scene, "restored +statefulset/db", db(2, behaviour="crash=0.1"))
     assert image_of(pod_of(scene, 2)) == "shop/db:2"
-    result = scene.gate("recover", "--output", "json")
-    assert result.exit_code == 4, str(result)
+    assert_rolled_back(scene.gate("recover", "--output", "json"), "CrashLoop")
     assert all_run(scene, 1)
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import re
 import signal
-from pathlib import Path
 
 import pytest
 
-from gate.app.rehearsal.virtual_world import Handle
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
-from sandbox.face import Answer, Request
-from tests.bed.expectations import (
-    assert_refused,
-    assert_runs,
-    assert_usage,
-    changes,
-    warned,
-)
+from tests.bed.expectations import assert_refused, assert_runs, assert_usage, changes, warned
 from tests.bed.invariants import CANARY
 from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
 from tests.bed.quotas import enforce
-from tests.bed.scene import Scene, quota, settings, tidying, web
+from tests.bed.scene import Scene, quota, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.played.bed import sandbox_bed, scene_through
 
 CONFIGURATION, MIGRATION = "patch configmaps/settings", "patch jobs/migrate"
 DEPLOYMENT, SMOKE_TEST = "patch deployments/web", "patch jobs/smoke"
@@ -159,18 +149,6 @@ def test_what_changes_of_a_completed_job_does_not_run_it_again(scene: Scene) -> 
     result = scene.apply(job(parallelism=2))
     assert ended(result) == (0, "verified", "NoChange")
     assert [one["action"] for one in result.document["objects"]] == ["changed"]
-
-
-@pytest.mark.contract("B1036")
-def test_a_failed_job_that_is_gone_leads_to_no_log(scene: Scene) -> None:
-    """Its `ttlSecondsAfterFinished` took it with its pods: the next apply runs it again."""
-    document = scene.apply(settings("two"), job(behaviour=CRASH)).document
-    (own,) = (one for one in document["objects"] if one["kind"] == "Job")
-    own["action"] = "gone"
-    said = verdict_text(document, Style(width=200))
-    assert "so the next apply runs it again" in " ".join(said.split())
-    for useless in ("kubectl logs", "replace-failed", "generateName"):
-        assert useless not in said
 
 
 @pytest.mark.contract("B956")
@@ -307,50 +285,6 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     assert changes(audit) == [MIGRATION, "delete jobs/migrate", MIGRATION, MIGRATION]
 
 
-class LostAnswer:
-    """Stands before the server: the answers to so many writes of a Job are lost on their way."""
-
-    def __init__(self, losing: int) -> None:
-        """Lose the answers to `losing` writes."""
-        self.losing = losing
-        self.is_dropping = False
-        self.names: set[str] = set()
-
-    def __call__(self, request: Request, handle: Handle) -> Answer:
-        """Let a write be done, and break off instead of its answer; drop one apply on its way."""
-        is_trial = dict(request.query).get("dryRun") == "All"
-        if self.is_dropping and request.method == "PATCH" and not is_trial:
-            self.is_dropping = "/jobs/" not in request.path
-            return handle(request) if self.is_dropping else Answer(504, b"it gave up", {})
-        answer = handle(request)
-        if request.method == "GET" or is_trial or "/jobs/" not in request.path:
-            return answer
-        self.names.add(request.path.rpartition("/")[2])
-        if not self.losing:
-            return answer
-        self.losing -= 1
-        return Answer(504, b"the proxy gave up", {"content-type": "text/plain"})
-
-
-@pytest.mark.contract("B965")
-@pytest.mark.parametrize("losing", [0, 1])
-def test_a_generated_name_makes_one_job_an_attempt(tmp_path: Path, losing: int) -> None:
-    """A request that is repeated after a lost answer names the same Job; the next apply another."""
-    body = job()
-    body["metadata"] = {"generateName": "migrate-"}
-    proxy = LostAnswer(losing)
-    with sandbox_bed(tmp_path) as bed:
-        scene = scene_through(bed, proxy)
-        first = scene.apply(body)
-        assert ended(first) == (0, "verified", "Complete")
-        (made,) = scene.objects.list_all("jobs")
-        assert made["metadata"]["name"].startswith("migrate-")
-        assert len(made["metadata"]["name"]) == len("migrate-") + 10
-        assert proxy.names == {made["metadata"]["name"]}
-        assert ended(scene.apply(body)) == (0, "verified", "Complete")
-        assert len(scene.objects.list_all("jobs")) == 2
-
-
 @pytest.mark.contract("B966")
 @pytest.mark.parametrize(
     ("body", "words"),
@@ -387,58 +321,6 @@ def test_a_cron_job_is_linted_and_never_called_verified(scene: Scene) -> None:
     assert "not judged: cronjob/report" in result.stderr
 
 
-@pytest.mark.contract("B969")
-def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) -> None:
-    """`ttlSecondsAfterFinished` 0 deletes it right away, as somebody may before it ends."""
-    scene.serve(settings("one"), web())
-    with scene.applying(settings("two"), job(), web(2), job("x", behaviour="ready=9")) as running:
-        running.wait_for_line("job/migrate: 1 pod has succeeded")
-        scene.objects.delete("jobs", "migrate")
-        running.wait_for_line("job/x: 0 of 1 completions, 1 pod running")
-        scene.objects.delete("jobs", "x")
-        result = running.wait()
-    assert entry(result, "migrate")["reason"] == "Complete"
-    assert entry(result, "x")["reason"] == "Deleted"
-
-
-@pytest.mark.contract("B1078")
-@pytest.mark.sandbox_only("the words of an end that is played elsewhere")
-@pytest.mark.parametrize(("behaviour", "exit_code"), [("ready=20", 0), ("never-ready", 4)])
-def test_a_job_that_goes_by_its_time_to_live_is_nobodys_deletion(
-    scene: Scene, behaviour: str, exit_code: int
-) -> None:
-    """It had ended, and is gone while the Deployment still rolls: nobody is blamed for it."""
-    scene.serve(settings("one"), web())
-    passing = job(ttlSecondsAfterFinished=0)
-    result = scene.apply(settings("two"), passing, web(2, behaviour=behaviour))
-    assert result.exit_code == exit_code, str(result)
-    assert not scene.objects.list_all("jobs")
-    assert entry(result, "migrate")["reason"] == "Complete"
-    assert "somebody" not in result.stdout + result.stderr
-
-
-@pytest.mark.contract("B981", "B1053", "B1054", "B1055")
-def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(scene: Scene) -> None:
-    """Configuration goes back, 4; nobody rejected anything, and its pod may run on."""
-    scene.serve(settings("one"), web())
-    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
-        running.wait_for_line("1 pod running")
-        scene.objects.delete("jobs", "migrate")
-        result = running.wait()
-    assert ended(result) == (4, "rolled-back", "Deleted")
-    assert mode(scene) == "one"
-    assert entry(result, "migrate")["outcome"] == "superseded"
-    assert entry(result, "web")["outcome"] == "refused"
-    assert entry(result, "web")["message"].startswith("it was not written, since")
-    text = " ".join(verdict_text(result.document, Style(width=200)).split())
-    assert "the apply broke off half-way at job/migrate: the Job was deleted" in text
-    assert "deployment/web was never written; what job/migrate may have done stays" in text
-    assert "not written deployment/web Deleted runs shop/web:1" in text
-    # The garbage collector may have taken the pod by then.
-    left = ("1 of its pods was still there", "no pod of it was left")
-    assert any(f"deleted before it ended; {one} when last seen" in text for one in left)
-
-
 @pytest.mark.contract("B1056")
 def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     """The first one has the record of the run; the other one would remember nothing, for ever."""
@@ -447,49 +329,6 @@ def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     assert ended(result) == (4, "rolled-back", "JobFailed")
     names = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
     assert names == ["rollout-gate.deployment.web"]
-
-
-@pytest.mark.contract("B1254")
-@pytest.mark.sandbox_only("what a lock remembers")
-def test_no_lock_is_left_of_what_a_dead_gate_never_wrote(scene: Scene) -> None:
-    """Once its record is gone, the locks that lead to it lead nowhere."""
-    scene.serve(settings("one"), web(), web(name="zone"))
-    path = scene.manifest(settings("two"), job(behaviour="ready"), web(2), web(2, name="zone"))
-    with scene.gate.start("apply", "-f", path) as running:
-        running.wait_for_line("1 pod running")
-        running.kill()
-    assert len(scene.objects.list_all("leases")) == 2
-    result = scene.gate("recover", "--output", "json")
-    assert ended(result) == (4, "rolled-back", "Interrupted")
-    left = {one["metadata"]["name"] for one in scene.objects.list_all("leases")}
-    assert left == set()
-
-
-@pytest.mark.contract("B1063")
-@pytest.mark.sandbox_only("what is said of an end that comes before the controller acts")
-def test_what_somebody_edits_beside_a_deleted_job_is_not_as_it_was(scene: Scene) -> None:
-    """Their version is about to roll out, though no pod of it was seen yet."""
-    scene.serve(settings("one"), web())
-    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
-        running.wait_for_line("1 pod running")
-        scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
-        scene.objects.delete("jobs", "migrate")
-        result = running.wait()
-    found = entry(result, "web")
-    assert (found["outcome"], found["running"]) == ("superseded", "mixed")
-
-
-@pytest.mark.contract("B981", "B1054")
-def test_a_deleted_job_takes_back_configuration_without_another_workload(scene: Scene) -> None:
-    """What would have been written behind it stays unwritten, too."""
-    scene.serve(settings("one"))
-    with scene.applying(settings("two"), job(behaviour="ready"), tidying()) as running:
-        running.wait_for_line("1 pod running")
-        scene.objects.delete("jobs", "migrate")
-        result = running.wait()
-    assert ended(result) == (4, "rolled-back", "Deleted")
-    assert mode(scene) == "one"
-    assert not scene.objects.list_all("cronjobs")
 
 
 @pytest.mark.contract("B960")
@@ -511,82 +350,6 @@ def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -
     assert entry(recovered, "web")["outcome"] == "refused"
 
 
-@pytest.mark.contract("B955", "B961", "B1079")
-def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> None:
-    """The gate died while it waited; the Job has ended by then, and stays."""
-    scene.serve(settings("one"), web())
-    path = scene.manifest(settings("two"), job(behaviour="crash=3;code=3"), web(2))
-    with scene.gate.start("apply", "-f", path) as running:
-        running.wait_for_line("1 pod running")
-        running.kill()
-    result = scene.gate("recover", "deployment/web", "--output", "json")
-    assert result.exit_code == 4, str(result)
-    assert "the gate ended before the attempt was complete" in result.document["message"]
-    assert "version" not in entry(result, "migrate")["message"]
-    assert mode(scene) == "one"
-    assert_runs(scene.objects, "shop/web:1")
-    assert scene.objects.get("jobs", "migrate")
-
-
-@pytest.mark.contract("B1080")
-@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
-def test_recover_does_not_call_a_job_unwritten_that_went_after_its_end(scene: Scene) -> None:
-    """The Deployment behind it was written, so the dead gate had seen it complete."""
-    scene.serve(settings("one"), web())
-    passing = job(ttlSecondsAfterFinished=0)
-    path = scene.manifest(settings("two"), passing, web(2, behaviour="ready=20"))
-    with scene.gate.start("apply", "-f", path) as running:
-        running.wait_for_line("deployment/web: 0 of 2 new pods available")
-        running.kill()
-    assert not scene.objects.list_all("jobs")
-    result = scene.gate("recover", "web", "--output", "json")
-    assert ended(result) == (4, "rolled-back", "Interrupted")
-    migrate = entry(result, "migrate")
-    assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
-    assert "is gone since" in migrate["message"]
-    said = verdict_text(result.document, Style(width=200))
-    assert "never written" not in said, said
-    assert "not written" not in said, said
-    assert "has not run" not in said, said
-
-
-@pytest.mark.contract("B530", "B1080")
-@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
-def test_a_complete_version_stays_where_the_job_before_it_is_gone(scene: Scene) -> None:
-    """Killed in the bake window: all was written and is complete, and the Job is not run again."""
-    scene.serve(settings("one"), web())
-    path = scene.manifest(settings("two"), job(ttlSecondsAfterFinished=0), web(2))
-    with scene.gate.start("apply", "-f", path, "--bake", "60s") as running:
-        running.wait_for_line("baking +complete")
-        running.kill()
-    assert not scene.objects.list_all("jobs")
-    result = scene.gate("recover", "web", "--output", "json")
-    assert ended(result) == (0, "verified", "Complete"), str(result)
-    assert mode(scene) == "two"
-    assert_runs(scene.objects, "shop/web:2")
-    assert entry(result, "migrate")["outcome"] == "verified"
-    assert "is gone since" in entry(result, "migrate")["message"]
-    assert not scene.objects.list_all("jobs")
-
-
-@pytest.mark.contract("B1080")
-@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
-def test_a_smoke_test_that_may_have_gone_leaves_a_complete_version_in_doubt(scene: Scene) -> None:
-    """Nobody knows whether it passed: the version stays, and is not called verified."""
-    scene.serve(settings("one"), web())
-    smoke = job("smoke", annotations={PHASE: "after"}, ttlSecondsAfterFinished=0)
-    path = scene.manifest(settings("two"), web(2), smoke)
-    with scene.gate.start("apply", "-f", path, "--bake", "60s") as running:
-        running.wait_for_line("baking +complete")
-        running.kill()
-    scene.objects.wait("jobs", lambda found: not found)
-    result = scene.gate("recover", "web", "--output", "json")
-    assert ended(result) == (7, "inconclusive", "Interrupted"), str(result)
-    assert (mode(scene), entry(result, "web")["running"]) == ("two", "new")
-    said = verdict_text(result.document, Style(width=200))
-    assert "job/smoke is in doubt; what was applied stands, and is not verified" in said
-
-
 @pytest.mark.contract("B970")
 def test_undo_runs_no_job_again(scene: Scene) -> None:
     """The set that it returns to has the Deployment and its configuration alone."""
@@ -599,19 +362,3 @@ def test_undo_runs_no_job_again(scene: Scene) -> None:
     assert mode(scene) == "1"
     assert_runs(scene.objects, "shop/web:1")
     assert not scene.objects.list_all("jobs")
-
-
-@pytest.mark.contract("B964", "B965")
-@pytest.mark.parametrize("is_dropped", [False, True])
-def test_a_replaced_job_whose_answers_are_lost_is_created_once(
-    tmp_path: Path, *, is_dropped: bool
-) -> None:
-    """Neither a lost deletion nor a creation that was lost or dropped is called somebody else's."""
-    proxy = LostAnswer(losing=0)
-    with sandbox_bed(tmp_path) as bed:
-        scene = scene_through(bed, proxy)
-        assert ended(scene.apply(job(behaviour=CRASH))) == (6, "failed", "JobFailed")
-        proxy.losing, proxy.is_dropping = 0 if is_dropped else 2, is_dropped
-        assert ended(scene.apply(job(annotations={REPLACE: "true"}))) == (0, "verified", "Complete")
-        assert (proxy.losing, proxy.is_dropping) == (0, False)
-        assert len(scene.objects.list_all("jobs")) == 1

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
 
 import pytest
 
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
-from tests.bed.expectations import assert_refused, assert_verified
-from tests.bed.jobs import PHASE, ended, entry, job
+from tests.bed.expectations import assert_refused, assert_runs, assert_verified
+from tests.bed.jobs import PHASE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
-from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
+from tests.scenarios.killing import die_at
 
 
 def in_one_line(text: str) -> str:
     """Return a text without its line breaks and columns."""
     return " ".join(text.split())
-
-
-def die_at(scene: Scene, line: str, *bodies: JSON, flags: Sequence[str] = ()) -> None:
-    """Apply, and kill the gate once it has written such a line."""
-    with scene.gate.start("apply", "-f", scene.manifest(*bodies), *flags) as running:
-        running.wait_for_line(line)
-        running.kill()
 
 
 def recover_without_jobs(scene: Scene) -> Result:
@@ -52,7 +44,7 @@ def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(scen
     assert "not written job/migrate" not in text
 
 
-@pytest.mark.contract("B1346")
+@pytest.mark.contract("B1346", "B1080")
 def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     scene: Scene,
 ) -> None:
@@ -63,9 +55,11 @@ def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     die_at(scene, "baking", settings("two"), before, web(2), after, flags=("--bake", "20s"))
     result = recover_without_jobs(scene)
     assert ended(result) == (7, "inconclusive", "Interrupted"), str(result)
+    assert (mode(scene), entry(result, "web")["running"]) == ("two", "new")
     text = in_one_line(verdict_text(result.document, Style(width=200)))
     assert "it was not written" not in text
     assert "runs unknown: whether it was written" in text
+    assert "job/smoke is in doubt; what was applied stands, and is not verified" in text
     assert "in-doubt job/smoke" in text
     assert "gone job/first" in text
     assert "the next apply runs job/smoke" in text
@@ -87,6 +81,83 @@ def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene,
     assert "gone job/smoke" in text
     assert "kubectl logs" not in text
     assert "the next apply runs it again" in text
+
+
+@pytest.mark.contract("B1254")
+@pytest.mark.sandbox_only("what a lock remembers")
+def test_no_lock_is_left_of_what_a_dead_gate_never_wrote(scene: Scene) -> None:
+    """Once its record is gone, the locks that lead to it lead nowhere."""
+    scene.serve(settings("one"), web(), web(name="zone"))
+    die_at(
+        scene, "1 pod running", settings("two"), job(behaviour="ready"), web(2), web(2, name="zone")
+    )
+    assert len(scene.objects.list_all("leases")) == 2
+    result = scene.gate("recover", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    left = {one["metadata"]["name"] for one in scene.objects.list_all("leases")}
+    assert left == set()
+
+
+@pytest.mark.contract("B955", "B961", "B1079")
+def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> None:
+    """The gate died while it waited; the Job has ended by then, and stays."""
+    scene.serve(settings("one"), web())
+    die_at(scene, "1 pod running", settings("two"), job(behaviour="crash=3;code=3"), web(2))
+    result = scene.gate("recover", "deployment/web", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    assert "the gate ended before the attempt was complete" in result.document["message"]
+    assert "version" not in entry(result, "migrate")["message"]
+    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:1")
+    assert scene.objects.get("jobs", "migrate")
+
+
+@pytest.mark.contract("B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_recover_does_not_call_a_job_unwritten_that_went_after_its_end(scene: Scene) -> None:
+    """The Deployment behind it was written, so the dead gate had seen it complete."""
+    scene.serve(settings("one"), web())
+    passing = job(ttlSecondsAfterFinished=0)
+    die_at(
+        scene,
+        "deployment/web: 0 of 2 new pods available",
+        settings("two"),
+        passing,
+        web(2, behaviour="ready=20"),
+    )
+    assert not scene.objects.list_all("jobs")
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
+    assert "is gone since" in migrate["message"]
+    said = verdict_text(result.document, Style(width=200))
+    assert "never written" not in said, said
+    assert "not written" not in said, said
+    assert "has not run" not in said, said
+
+
+@pytest.mark.contract("B530", "B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_a_complete_version_stays_where_the_job_before_it_is_gone(scene: Scene) -> None:
+    """Killed in the bake window: all was written and is complete, and the Job is not run again."""
+    scene.serve(settings("one"), web())
+    die_at(
+        scene,
+        "baking +complete",
+        settings("two"),
+        job(ttlSecondsAfterFinished=0),
+        web(2),
+        flags=("--bake", "60s"),
+    )
+    assert not scene.objects.list_all("jobs")
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (0, "verified", "Complete"), str(result)
+    assert mode(scene) == "two"
+    assert_runs(scene.objects, "shop/web:2")
+    assert entry(result, "migrate")["outcome"] == "verified"
+    assert "is gone since" in entry(result, "migrate")["message"]
+    assert not scene.objects.list_all("jobs")
 
 
 DOCUMENT = ("--output", "json")
@@ -118,7 +189,7 @@ def test_the_next_apply_waits_for_the_job_of_a_dead_gate(scene: Scene, behaviour
     assert second["metadata"]["creationTimestamp"] >= ended
 
 
-@pytest.mark.contract("B1395")
+@pytest.mark.contract("B1395", "B1517")
 @pytest.mark.sandbox_only("what is said of it")
 def test_an_apply_is_refused_while_the_job_of_a_dead_gate_does_not_end(
     scene: Scene, program: PlayedGate
@@ -126,6 +197,8 @@ def test_an_apply_is_refused_while_the_job_of_a_dead_gate_does_not_end(
     """Its own budget bounds the wait; tried again, it waits again, and then all is finished."""
     die_beside(scene, "complete=60")
     path = scene.manifest(settings("two"), job("second"), web(2))
+    foreseen = in_one_line(program("preflight", "-f", path).stderr)
+    assert "; it would wait for the end of job/first as well" in foreseen
     for _ in range(2):
         result = program("apply", "-f", path, "--timeout", "5s")
         assert_refused(result, "Locked", f"error: {LEFT}")

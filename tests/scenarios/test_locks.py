@@ -1,4 +1,4 @@
-"""Locks: one attempt at a time, whoever waits, is killed, or takes what is not theirs."""
+"""Locks: one attempt at a time, whoever waits or is killed, and the commands about them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ import yaml
 
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
-    assert_ended,
     assert_refused,
     assert_runs,
     assert_usage,
     assert_verified,
-    images,
     warned,
 )
 from tests.bed.interrupting import UNDER_WAY
 from tests.bed.leases import on_another_machine
 from tests.bed.scene import Scene, quota, web
 from tests.cluster import manifests
-from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, RECORD, SLOW, kill_apply, kill_at, lease
+from tests.scenarios.killing import LEASE, SLOW, kill_apply, kill_at, lease
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
-from tests.scenarios.versions import CRASH, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
@@ -83,21 +79,13 @@ def test_several_are_taken_together(scene: Scene, program: PlayedGate) -> None:
 
 @pytest.mark.long
 @pytest.mark.contract("B522")
-@pytest.mark.parametrize(
-    "claimed",
-    [
-        "1999-01-01T00:00:00.000000Z",
-        "2099-01-01T00:00:00.000000Z",
-    ],
-)
+@pytest.mark.parametrize("claimed", ["1999-01-01T00:00:00.000000Z", "2099-01-01T00:00:00.000000Z"])
 def test_a_dead_holder_is_waited_for_by_ones_own_clock(
     scene: Scene, program: PlayedGate, claimed: str
 ) -> None:
     """60 s without a renewal, whatever time the Lease claims; then the lock changes hands."""
     scene.serve(web())
-    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as first:
-        first.wait_for_line(UNDER_WAY)
-        first.kill()
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     on_another_machine(scene)
     scene.objects.patch("leases", LEASE, {"spec": {"renewTime": claimed}})
     second = scene.apply(web(3))
@@ -118,185 +106,6 @@ def test_a_long_attempt_keeps_its_lock(scene: Scene, program: PlayedGate) -> Non
         assert_refused(second, "Locked")
         assert first.wait().exit_code == 0
     assert not lease(scene)["spec"]["holderIdentity"]
-
-
-@pytest.mark.contract("B524")
-def test_a_lock_that_was_taken_ends_the_attempt(scene: Scene) -> None:
-    """The gate notices within a renewal, and writes nothing more, though the version is bad."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="never-ready")) as running:
-        running.wait_for_line(UNDER_WAY)
-        scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": "somebody else"}})
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Locked")
-    assert "somebody else" in result.document["message"]
-    assert result.duration_seconds < 20
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-    assert lease(scene)["spec"]["holderIdentity"] == "somebody else"
-
-
-@pytest.mark.contract("B1276", "B524")
-@pytest.mark.parametrize("version", [web(2), web(2, behaviour=CRASH)])
-def test_a_lock_that_the_release_finds_lost_ends_the_attempt(scene: Scene, version: JSON) -> None:
-    """No renewal came between: 8, neither verified nor rolled back, and nothing is remembered."""
-    assert_verified(scene.apply(web()))
-    before = lease(scene)["metadata"]["annotations"]["rollout-gate/history"]
-    with scene.applying(version, flags=["--bake", "2s"]) as running:
-        running.wait_for_line("baking|restored", 60.0)
-        scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": "somebody else"}})
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Locked")
-    assert warned(result, "the lock of deployment/web was taken by somebody else")
-    assert lease(scene)["spec"]["holderIdentity"] == "somebody else"
-    assert lease(scene)["metadata"]["annotations"]["rollout-gate/history"] == before
-
-
-@pytest.mark.contract("B1355")
-@pytest.mark.parametrize(("taken", "other"), [("api", "web"), ("web", "api")])
-def test_a_lock_that_the_release_finds_lost_leaves_no_version_verified(
-    scene: Scene, taken: str, other: str
-) -> None:
-    """Also not in the lock of the other workload, whichever of the two keeps the record."""
-    assert_verified(scene.apply(web(), web(name="api")))
-    with scene.applying(web(2), web(2, name="api"), flags=["--bake", "2s"]) as running:
-        running.wait_for_line("baking", 60.0)
-        theirs = f"rollout-gate.deployment.{taken}"
-        scene.objects.patch("leases", theirs, {"spec": {"holderIdentity": "somebody else"}})
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Locked")
-    shown = json.loads(scene.gate("history", other, "--output", "json").stdout)
-    said = {one["images"][0]: one["verdict"] for one in shown}
-    assert said == {f"shop/{other}:2": "interrupted", f"shop/{other}:1": "verified"}
-
-
-@pytest.mark.contract("B524", "B1309")
-@pytest.mark.parametrize("still_holds", [True, False])
-def test_a_gate_that_was_suspended_looks_at_its_lock_first(
-    scene: Scene, program: PlayedGate, still_holds: bool
-) -> None:
-    """All its budgets have ended when it goes on, and another gate has taken over: 8, not 9."""
-    scene.serve(web())
-    path = scene.manifest(web(2, behaviour="never-ready"))
-    behaviour = "ready=150" if still_holds else "ready=1"
-    over = scene.manifest(web(3, behaviour=behaviour, progress_deadline_seconds=300))
-    flags = ("--timeout", "40s", "--output", "json")
-    with program.start("apply", "-f", path, *flags) as first:
-        first.wait_for_line(UNDER_WAY)
-        first.suspend(200.0)
-        with program.start("apply", "-f", over, "--lock-wait", "2m") as second:
-            result = first.wait(300.0)
-            taken = second.wait(300.0)
-    assert_ended(result, 8, "superseded", "Locked")
-    given_back = "which has released it" in result.document["message"]
-    assert "the lock was taken by" in result.document["message"]
-    assert given_back is not still_holds
-    text = " ".join(report(scene, result).split())
-    assert (
-        "once this shows that the other attempt has ended, apply again: rollout-gate locks" in text
-    )
-    [warning] = [each for each in result.document["warnings"] if "the lock of" in each]
-    who = lease(scene)["metadata"]["annotations"]["rollout-gate/holder"]
-    assert json.loads(who)["identity"] in warning
-    assert taken.exit_code == 0
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
-
-
-@pytest.mark.long
-@pytest.mark.contract("B524")
-@pytest.mark.parametrize("how", ["released", "deleted"])
-def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
-    """A lock that was given back for a gate that lives is its own again."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour=SLOW)) as running:
-        running.wait_for_line(UNDER_WAY)
-        if how == "deleted":
-            scene.objects.delete("leases", LEASE)
-        else:
-            scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": ""}})
-        result = running.wait()
-    assert_verified(result)
-    assert warned(result, f"somebody {how} the lock of deployment/web while this run held it")
-    assert not lease(scene)["spec"]["holderIdentity"]
-
-
-@pytest.mark.contract("B789", "B840", "B841")
-@pytest.mark.parametrize("taken", ["api", "web", longer("worker")])
-def test_one_lock_that_was_taken_keeps_no_other(scene: Scene, taken: str) -> None:
-    """The others are given back, with neither record nor Secret; what was taken is theirs."""
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}}
-    names = ("api", "web", "worker")
-
-    def version(number: int, **more: str) -> list[JSON]:
-        held = {**secret, "stringData": {"number": str(number)}}
-        return [held, *(web(number, name=name, **more) for name in names)]
-
-    assert_verified(scene.apply(*version(1)))
-    with scene.applying(*version(2, behaviour="never-ready")) as running:
-        running.wait_for_line("applied +deployment/worker changed")
-        patch = {"spec": {"holderIdentity": "somebody else"}}
-        scene.objects.patch("leases", f"rollout-gate.deployment.{taken}", patch)
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Locked")
-    assert warned(result, f"the lock of deployment/{taken} was taken by somebody else")
-    ended = {one["name"]: one["reason"] for one in result.document["deployments"]}
-    assert ended == {name: "Locked" if name == taken else "SiblingLocked" for name in names}
-    assert {one["running"] for one in result.document["deployments"]} == {"mixed"}
-    shown = one_line(report(scene, result))
-    others = ", ".join(f"deployment/{name}" for name in names if name != taken)
-    assert f"somebody else took the lock of deployment/{taken}; this run stepped back from" in shown
-    assert f"stepped back from {others} too; nothing was written once that was seen" in shown
-    assert "somebody else applied" not in shown
-    assert "theirs goes with" not in shown
-    leases = {each["metadata"]["name"]: each for each in scene.objects.list_all("leases")}
-    for name in names:
-        found = leases[f"rollout-gate.deployment.{name}"]
-        is_open = RECORD in found["metadata"]["annotations"]
-        expected = ("somebody else", name == "api") if name == taken else ("", False)
-        assert (found["spec"]["holderIdentity"], is_open) == expected
-    kept = {each["metadata"]["name"] for each in scene.objects.list_all("secrets")}
-    assert ("rollout-gate.deployment.api" in kept) is (taken == "api")
-
-
-@pytest.mark.contract("B790", "B791")
-@pytest.mark.parametrize("dies", [False, True])
-def test_a_lock_that_was_released_under_a_run(
-    scene: Scene, program: PlayedGate, dies: bool
-) -> None:
-    """It is said whose run may live; the run steps back from who took over, and names them."""
-    scene.serve(web())
-    path = scene.manifest(web(2, behaviour=SLOW))
-    with program.start("apply", "-f", path, "--output", "json") as running:
-        running.wait_for_line(UNDER_WAY)
-        holder = lease(scene)["spec"]["holderIdentity"]
-        released = program("locks", "--release", "web", "--yes")
-        assert re.search(
-            f"deployment/web was held by {holder}, whose process .*still runs? on this machine",
-            released.stderr,
-        ), str(released)
-        assert "takes the lock again within 15s" in released.stderr
-        assert "unfinished; once that run has ended, to finish it: rollout-gate recover web" in (
-            released.stderr
-        )
-        shown = program("locks").stdout
-        assert "released, unfinished" in shown
-        assert f"was released from {holder}, which may still be at work" in shown
-        if dies:
-            running.kill()
-            assert "free, unfinished" in program("locks").stdout
-        recovered = program("recover", "web", "--output", "json")
-        assert_ended(recovered, 4, "rolled-back", "Interrupted")
-        gate_ended = recovered.document["message"]
-        if dies:
-            assert gate_ended == "the gate ended before the new version was complete"
-            assert not warned(recovered, "was released")
-            return
-        assert "the gate ended" not in str(recovered)
-        assert "its lock was released before the new version was complete" in gate_ended
-        assert warned(recovered, f"was released from {holder}", "stops once it sees")
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Superseded")
-    taken_by = json.loads(lease(scene)["metadata"]["annotations"]["rollout-gate/holder"])
-    assert warned(result, "the lock of deployment/web was taken by", taken_by["identity"])
 
 
 @pytest.mark.contract("B525")

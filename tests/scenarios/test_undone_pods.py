@@ -24,16 +24,14 @@ from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import daemon_set, disruption_budget, stateful_set
+from tests.scenarios.pod_replacement import ON_DELETE, ROLLING, db, evictions
 
 UNDO = ("undo", "sts/db", "--output", "json")
-ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
-ROLLING: JSON = {"updateStrategy": {"type": "RollingUpdate"}}
 
 
 def apply_db(scene: Scene, version: int, /, **over: object) -> Result:
     """Apply a version of the StatefulSet `db` of three pods; it is verified."""
-    body = stateful_set(**{"image": f"shop/db:{version}", **over})  # type: ignore[arg-type]
-    result = scene.apply(body)
+    result = scene.apply(db(version, **over))
     assert (result.exit_code, result.document["outcome"]) == (0, "verified"), str(result)
     return result
 
@@ -42,11 +40,6 @@ def versions(scene: Scene, name: str = "db") -> list[str]:
     """Return the tags of the images of all pods of a workload, by the names of the pods."""
     pods = scene.objects.list_all("pods", f"app={name}")
     return [image_of(pod).rpartition(":")[2] for pod in pods]
-
-
-def evicted(audit: Trail) -> list[str]:
-    """Return the pods whose eviction was asked for, in order."""
-    return [one.name for one in audit.requests() if one.subresource == "eviction"]
 
 
 def step_twice(scene: Scene, last: int) -> None:
@@ -66,7 +59,7 @@ def test_an_undo_of_a_step_replaces_the_pod_that_the_partition_holds(
     result = scene.gate(*UNDO)
     assert_verified(result, "Partitioned", running="mixed")
     assert versions(scene) == ["1", "1", "2"]
-    assert evicted(audit) == ["db-1"]
+    assert evictions(audit) == ["db-1"]
     before, _, _ = result.stderr.partition(" applied ")
     assert "db-1 of the version that is undone stays by the update strategy" in before
 

@@ -18,7 +18,8 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, kill_apply, recover
+from tests.scenarios.killing import LEASE, die_at, kill_apply, recover
+from tests.scenarios.pod_replacement import ON_DELETE
 from tests.scenarios.versions import (
     CRASH,
     KEEP,
@@ -32,7 +33,6 @@ from tests.scenarios.versions import (
 FAILING = ("--smoke-test", "false")
 LATE = ("--bake", "2s", *FAILING)
 DOUBTED = ("--smoke-test", "sh -c 'exit 75'")
-ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
 
 
 def judgements(scene: Scene, name: str) -> dict[int, tuple[str, str, bool]]:
@@ -160,6 +160,22 @@ def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scen
     assert_runs(scene.objects, "shop/web:4")
 
 
+@pytest.mark.contract("B1497")
+def test_what_somebody_else_made_of_what_was_in_doubt_has_no_verdict(scene: Scene) -> None:
+    """It serves alone and complete: a failure returns to it, and no reason of another is named."""
+    first = scene.apply(settings("one"), web(), flags=DOUBTED)
+    assert_ended(first, 7, "inconclusive", "CheckError", running="new")
+    scene.change_as("kubectl-set", {"spec": {"template": web(9)["spec"]["template"]}})
+    scene.objects.wait_complete("web")
+    flags = ("--take-over", "kubectl-set")
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=flags)
+    assert_rolled_back(result, "CrashLoop")
+    said = "returns to revision 2 (shop/web:9), not verified (no verdict)"
+    assert said in one_line(result.stderr)
+    assert "shop/web:9 serves again, not verified (no verdict)" in one_line(report(scene, result))
+    assert not any(verdict == "verified" for verdict, _, _ in judgements(scene, "web").values())
+
+
 @pytest.mark.contract("B1372")
 @pytest.mark.parametrize("fails", ["check", "pods", "check-before-a-doubt"])
 def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None:
@@ -215,6 +231,70 @@ def test_what_fails_although_the_change_went_back_is_returned_to_by_nothing(
     assert mode(scene) == "one"
 
 
+@pytest.mark.contract("B1499", "B1498")
+@pytest.mark.parametrize("who", ["web", "api"])
+def test_what_crashes_when_it_comes_back_is_returned_to_by_nothing(scene: Scene, who: str) -> None:
+    """By its own failure, and drawn back by another's; what was verified with it stays so."""
+    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
+    slow = web(2, behaviour="ready=5")
+    assert_verified(scene.apply(settings("two"), slow, web(2, name="api")))
+    both, flags = (web(3), web(3, name="api")), ("--bake", "60s", "--rollback-timeout", "40s")
+    with scene.applying(settings("three"), *both, flags=flags) as running:
+        running.wait_for_line("baking")
+        behave(scene, running_pods(scene, f"shop/{who}:3", 2), CRASH)
+        running.wait_for_line("restored +deployment/web")
+        behave(scene, running_pods(scene, "shop/web:2", 2), CRASH)
+        result = running.wait()
+    assert result.exit_code == 5, str(result)
+    named = "another version that was verified: rollout-gate undo web "
+    assert named in one_line(report(scene, result))
+    assert judgements(scene, "web")[4] == ("failed", "CrashLoop", False)
+    assert judgements(scene, "api")[4] == ("verified", "", True)
+    failed = scene.apply(settings("four"), web(4, behaviour=CRASH))
+    assert_rolled_back(failed, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "two", "what api, which stays, was verified with since"
+
+
+@pytest.mark.contract("B1499")
+@pytest.mark.sandbox_only("what a lock remembers of a way back that other scenarios play there")
+def test_what_takes_long_to_come_back_stays_verified(scene: Scene) -> None:
+    """Its new pods are not ready by the end of the budget, and nothing else is wrong with them."""
+    assert_verified(scene.apply(web(1, behaviour="ready=20")))
+    flags = ("--bake", "60s", "--rollback-timeout", "10s")
+    with scene.applying(web(2), flags=flags) as running:
+        running.wait_for_line("baking")
+        behave(scene, running_pods(scene, "shop/web:2", 2), CRASH)
+        result = running.wait()
+    assert result.exit_code == 5, str(result)
+    assert [one for one in judgements(scene, "web").values() if one[2]] == [("verified", "", True)]
+
+
+@pytest.mark.contract("B1498")
+@pytest.mark.parametrize("versions", [1, 2])
+def test_what_does_not_serve_again_leads_to_what_was_verified_before(
+    scene: Scene, versions: int
+) -> None:
+    """Replicas alone changed, and all pods crash for good: the `undo` that is named is one."""
+    for version in range(1, versions + 1):
+        assert_verified(scene.apply(settings("one"), web(version)))
+    budget = ("--bake", "60s", "--rollback-timeout", "40s")
+    changed = web(versions, replicas=3)
+    with scene.applying(settings("one"), changed, flags=budget) as running:
+        running.wait_for_line("baking")
+        behave(scene, running_pods(scene, f"shop/web:{versions}", 3), CRASH)
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    named = "another version that was verified: rollout-gate undo web "
+    assert (named in one_line(report(scene, result))) is (versions > 1)
+    undone = scene.gate("undo", "web", "--output", "json")
+    if versions == 1:
+        assert undone.exit_code == 3, str(undone)
+    else:
+        assert_verified(undone)
+        assert_runs(scene.objects, "shop/web:1")
+
+
 @pytest.mark.contract("B1441")
 @pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
 @pytest.mark.parametrize("behaviour", ["complete", "crash=0.5"])
@@ -225,10 +305,7 @@ def test_a_version_whose_smoke_test_is_in_doubt_is_returned_to_by_nothing(
     assert_verified(scene.apply(settings("one"), web()))
     smoke = job("smoke", behaviour=behaviour, annotations={PHASE: "after"})
     smoke["spec"]["ttlSecondsAfterFinished"] = 0
-    path = scene.manifest(settings("two"), web(2), smoke)
-    with scene.gate.start("apply", "-f", path, "--bake", "60s") as running:
-        running.wait_for_line("applied +job/smoke")
-        running.kill()
+    die_at(scene, "applied +job/smoke", settings("two"), web(2), smoke, flags=("--bake", "60s"))
     scene.objects.wait("jobs", lambda found: not found)
     result = scene.gate("recover", "web", "--output", "json")
     assert_ended(result, 7, "inconclusive", "Interrupted")

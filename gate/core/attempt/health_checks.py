@@ -21,7 +21,6 @@ from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable
 from gate.core.kinds.check_variables import is_measured, variables_of
 from gate.core.model.body import FrozenMap
-from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
@@ -197,7 +196,7 @@ def describe_alone(attempt: Attempt, phase: During) -> Iterator[str]:
             continue
         follows = "it cannot be decided"
         if _decides_alone(run.check):
-            follows = "it passes by a negligible rate of the new one alone"
+            follows = "only a negligible rate of the new one can pass it"
         name = run.check.name
         yield f"{name}: no old version serves, there is nothing to compare with: {follows}"
 
@@ -227,17 +226,13 @@ def _find_served(attempt: Attempt, ref: Ref) -> Version | None:
     """Return the version that served right before the new one, None if nothing else did.
 
     It may be another one than a failure returns to: one that was left unverified serves as well,
-    and so does the one that a canary is promoted over. No version is compared with itself.
+    and so does the one that a canary is promoted over. One without an available pod served nothing,
+    also where a failure returns to it.
     """
     target, rollout = attempt.plan.target(ref), attempt.workloads.rollouts[ref]
     new = rollout.snapshot.current()
     most = find_most_available(target.snapshot, without="" if new is None else new.uid)
-    if most is not None:
-        return Version(most.name, most.label_value)
-    if not isinstance(target.baseline, Known):
-        return None
-    served = Version(target.baseline.value.replica_set, target.baseline.value.label_value)
-    return None if new is not None and served.name == new.name else served
+    return None if most is None else Version(most.name, most.label_value)
 
 
 def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:

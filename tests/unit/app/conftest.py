@@ -40,6 +40,29 @@ class Ended:
         document: dict[str, Any] = json.loads(self.out)
         return document
 
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of its document."""
+        found: list[str] = self.document["warnings"]
+        return found
+
+
+def assert_refused(ended: Ended, server: Server, reason: str, *words: str, code: int = 3) -> None:
+    """The end says so on stderr and in the document, and nothing was written."""
+    assert server.writes() == []
+    document = ended.document
+    found = (ended.code, document["exit_code"], document["outcome"], document["reason"])
+    assert found == (code, code, "refused" if code == 3 else "usage", reason), ended.err
+    for word in words:
+        assert word in ended.err
+
+
+def assert_passed(ended: Ended, server: Server) -> None:
+    """Nothing refused the manifest, and nothing was written."""
+    assert server.writes() == []
+    assert ended.code == 0, ended.err
+    assert ended.document["outcome"] == "observed"
+
 
 class Gate(Protocol):
     """Runs a command with options as a file would have them; names come after it."""

@@ -20,6 +20,12 @@ BASE = "https://prom.example"
 URL = f"{BASE}/api/v1/query"
 QUERY = 'sum(rate(errors{pod=~"${replicaset}-.*"}[${window}]))'
 CHECK = f"errors: {QUERY} <= 0.5"
+COUNTERS = {
+    "name": "errors",
+    "bad": 'requests{pod=~"${replicaset}-.*",code=~"5.."}',
+    "total": 'requests{pod=~"${replicaset}-.*"}',
+}
+"""A check that compares counters."""
 
 
 def asked_of(server: Server, name: str = "web", tag: str = "1") -> str:
@@ -45,6 +51,14 @@ class Metrics:
         result = [
             {"metric": {"pod": f"p-{at}"}, "value": [1.0, number(value)]}
             for at, value in enumerate(values)
+        ]
+        self.says(200, {"status": "success", "data": {"resultType": "vector", "result": result}})
+
+    def counts(self, **counted: float) -> None:
+        """Give counters of bad requests and of all."""
+        result = [
+            {"metric": {"rollout_gate_counted": kind}, "value": [1, str(value)]}
+            for kind, value in counted.items()
         ]
         self.says(200, {"status": "success", "data": {"resultType": "vector", "result": result}})
 

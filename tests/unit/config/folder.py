@@ -8,10 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from gate.config import Settings, SettingsError, load
 from gate.config.files import read
+from gate.config.json_schema import schema
 from gate.core.checks.spec import Check
+
+VALIDATOR = Draft202012Validator(schema())
+BY_POD = 'up{pod=~"${replicaset}-.*"}'
+BY_SCHEMA, BY_LOADER = True, False
+"""Whether the schema can see a fault too: it reads no queries, and compares no two numbers."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,10 @@ class Folder:
         path = self.path / "rollout-gate.yaml"
         path.write_text(text, encoding="utf-8")
         return {key: entry.value for key, entry in read(str(path)).items()}
+
+    def is_valid(self, text: str) -> bool:
+        """Tell whether an editor with the schema would mark nothing in the file."""
+        return VALIDATOR.is_valid(self.values(text))
 
 
 def listed(text: str) -> str:

@@ -12,6 +12,9 @@ from tests.unit.core import world
 Leaves = dict[str, Any]
 _STEP = re.compile(r'\.?([^.\[]+)(?:\[name="([^"]+)"\])?')
 
+IMAGE = 'spec.template.spec.containers[name="web"].image'
+"""The leaf that a changed image is."""
+
 
 def leaves_of(value: Any, path: str = "") -> Leaves:
     """Take a body apart; items of lists are known by their name."""

@@ -20,7 +20,7 @@ from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import AnyReason, Outcome
+from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target, in_phases
@@ -48,11 +48,13 @@ from gate.core.protocol.events import (
     Released,
     UsersFound,
     Woke,
+    WriteRejected,
+    WriteUncertain,
 )
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.policy import Policy
 from gate.core.steps.step import begin, step, wake_at
-from tests.unit.core.leaves import ref_of
+from tests.unit.core.leaves import manifest, ref_of
 from tests.unit.core.server import Server
 
 Measure = Callable[[Ask], questions.Answers | questions.Errored]
@@ -107,6 +109,15 @@ def target(server: Server, ref: Ref) -> Target:
 
 def _fact(live: LiveObject | None) -> Fact[LiveObject]:
     return Absent() if live is None else Known(live)
+
+
+def serving(*bodies: dict[str, Any], **behaviour: str) -> Server:
+    """Return a server that has v1 of `web`, and these objects."""
+    server = Server(**behaviour)
+    server.put(manifest("v1"))
+    for body in bodies:
+        server.put(body)
+    return server
 
 
 def ends(attempt: Attempt) -> tuple[int, Outcome, AnyReason]:
@@ -280,3 +291,15 @@ class Player:
         sets, pods = self.server.parts(effect.ref) if effect.whole_rollout else (None, None)
         fact = _fact(self.server.read(effect.ref))
         return ReadBack(self.attempt.now, effect.effect_id, fact, sets, pods)
+
+
+def lost(player: Player, effect: Write, *, done: bool) -> AttemptEvent:
+    """Lose the answer to a write that was done, or was not."""
+    if done:
+        player.server.perform(effect, player.attempt.now)
+    return WriteUncertain(player.attempt.now, effect.effect_id, "connection reset")
+
+
+def rejected(player: Player, effect: Write, reason: Reason = Reason.REJECTED) -> AttemptEvent:
+    """Refuse a write for good."""
+    return WriteRejected(player.attempt.now, effect.effect_id, reason, CleanText("no"))

@@ -24,18 +24,15 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
 from tests.unit.core import world
-from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned
+from tests.unit.core.leaves import IMAGE, config, manifest
+from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned, serving
 from tests.unit.core.recovery.test_resumption import plan_of
 from tests.unit.core.server import NOBODY, Server
-
-IMAGE = 'spec.template.spec.containers[name="web"].image'
 
 
 def crashing(*bodies: dict[str, Any], policy: Policy | None = None) -> Player:
     """Begin to roll a crashing v2 out over a v1 that serves, with these objects changed."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v2="crash")
     for body in bodies:
         server.put(body)
     changed = [config("b", body["metadata"]["name"]) for body in bodies]
@@ -48,9 +45,7 @@ def crashing(*bodies: dict[str, Any], policy: Policy | None = None) -> Player:
 @pytest.mark.contract("B133")
 def test_configuration_alone_goes_back_where_the_pods_fail_of_it() -> None:
     """The Deployment did not change: it is verified with the configuration that it had: 4."""
-    server = Server()
-    server.put(manifest("v1"))
-    server.put(config("a"))
+    server = serving(config("a"))
     plan = planned(
         server, config("b"), manifest("v1"), policy=Policy(budgets=Budgets(bake_seconds=60.0))
     )
@@ -68,8 +63,7 @@ def test_configuration_alone_goes_back_where_the_pods_fail_of_it() -> None:
 @pytest.mark.parametrize("data", [{"mode": "x", "theirs": "1"}, {"mode": "theirs"}])
 def test_what_others_use_by_now_is_not_deleted(manager: str, data: dict[str, str]) -> None:
     """Neither where they added a key, nor where they changed a value of ours."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v2="crash")
     plan = planned(
         server, config("x"), manifest("v2"), policy=Policy(response=Response(prune_created=True))
     )
@@ -103,9 +97,7 @@ def stripped(player: Player, effect: Write) -> AttemptEvent:
 @pytest.mark.contract("B149")
 def test_owners_that_go_right_before_the_way_back_are_put_back() -> None:
     """Neither is the field left to nobody, nor the template to the version that failed."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
-    server.put(config("a"))
+    server = serving(config("a"), v2="crash")
     player = Player(server, planned(server, config("b"), manifest("v2")))
     player.run_to(State.RECORDING, Leg.BACK)
     sent = len(player.writes)
@@ -137,8 +129,7 @@ def lost_and_stripped(player: Player, effect: Write) -> AttemptEvent:
 @pytest.mark.parametrize("only_new", [{}, {"minReadySeconds": 7}])
 def test_a_way_back_is_known_as_ours_though_its_owners_are_gone(only_new: dict[str, Any]) -> None:
     """What this run's own write brought back is not what somebody else applied."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v2="crash")
     player = Player(server, planned(server, manifest("v2", **only_new)))
     player.run_to(State.RECORDING, Leg.BACK)
     player.bend(Write, lost_and_stripped)
@@ -176,8 +167,7 @@ def beaten_by(manager: str, body: dict[str, Any]) -> Bent:
 @pytest.mark.contract("B129")
 def test_what_another_gate_created_with_more_in_it_keeps_that() -> None:
     """Our manager owns all of it: an apply that leaves out a key of the other run removes it."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v2="crash")
     player = Player(server, plan_of(server, config("x"), manifest("v2")))
     theirs = {**config("x"), "data": {**config("x")["data"], "theirs": "1"}}
     player.bend(Write, beaten_by("rollout-gate", theirs))
@@ -188,8 +178,7 @@ def test_what_another_gate_created_with_more_in_it_keeps_that() -> None:
 @pytest.mark.contract("B134", "B129")
 def test_what_our_apply_merged_into_is_given_back() -> None:
     """A server that merges all the same answers 200: what we alone own goes, the rest stays."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v2="crash")
     server.merges_creations = True
     plan = planned(
         server, config("x"), manifest("v2"), policy=Policy(response=Response(prune_created=True))
@@ -241,8 +230,7 @@ def test_a_quota_on_the_way_back_is_waited_for() -> None:
 @pytest.mark.contract("B136")
 def test_what_existed_is_never_deleted_for_want_of_a_baseline() -> None:
     """`--on-first-failure delete` is about what this attempt made."""
-    server = Server(v1="crash", v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v1="crash", v2="crash")
     policy = Policy(response=Response(on_first_failure=OnFirstFailure.DELETE))
     player = Player(server, planned(server, manifest("v2"), policy=policy))
     server.behaviour["shop/web:v1"] = "crash"
@@ -284,8 +272,7 @@ def test_a_failure_that_cleared_before_it_was_confirmed_goes_on() -> None:
 @pytest.mark.contract("B139")
 def test_who_brought_it_back_is_named_beside_a_first_deployment_that_is_kept() -> None:
     """The one that goes back is all that is followed; the other is not somebody else's."""
-    server = Server(v2="crash", v3="stuck")
-    server.put(manifest("v1"))
+    server = serving(v2="crash", v3="stuck")
     player = Player(server, planned(server, manifest("v2"), manifest("v3", "api")))
     player.run_to(State.RECORDING, Leg.BACK)
     player.control = False

@@ -22,10 +22,9 @@ from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from tests.unit.core.checks_world import a_check, answer, metric, pair, query, unreachable
-from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
+from tests.unit.core.leaves import IMAGE, config, manifest
+from tests.unit.core.player import STARTED_AT, Player, ends, planned, serving, watched
 from tests.unit.core.server import Server
-from tests.unit.core.test_attempt_writes import IMAGE
 
 WINDOW = 60.0
 FIXED = replace(metric(), query=query("sum(errors)"))
@@ -127,8 +126,7 @@ def test_where_nothing_may_be_written_a_failed_check_is_exit_6() -> None:
     """`--on-failure keep`, and `verify`."""
     player = rolled_out(policy(check(), on_failure=OnFailure.KEEP), measure=0.7)
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.CHECK_FAILED)
-    server = Server()
-    server.put(manifest("v1"))
+    server = serving()
     beside = Player(server, watched(server, player.web, policy=policy(check())))
     beside.measure = always(0.7)
     assert ends(beside.run()) == (6, Outcome.FAILED, Reason.CHECK_FAILED)
@@ -199,8 +197,7 @@ def test_without_a_baseline_a_comparison_cannot_tell() -> None:
 def test_a_comparison_is_with_what_served_right_before() -> None:
     """A failure may return past it, as it was left unverified; it serves beside the new one."""
     compared = replace(metric(), compare=Ratio(max_ratio=2.0))
-    server = Server()
-    server.put(manifest("v1"))
+    server = serving()
     plan = planned(server, manifest("v2"), policy=policy(a_check(compared)))
     (target,) = plan.targets
     assert isinstance(target.baseline, Known)
@@ -214,16 +211,25 @@ def test_a_comparison_is_with_what_served_right_before() -> None:
     assert all(isinstance(one, MetricQuestion) and served in one.query for one in asked)
 
 
-@pytest.mark.contract("B423")
-def test_no_version_is_compared_with_itself() -> None:
-    """Where nothing changes, or nobody knows what ran before, there is nothing to compare with."""
+@pytest.mark.contract("B423", "B1511")
+@pytest.mark.parametrize("past", ["", "web-past"])
+def test_what_has_no_pod_serves_nothing_to_compare_with(past: str) -> None:
+    """Neither the version itself, nor one that a failure would return to; it is said at once."""
     compared = replace(metric(), compare=Ratio(max_ratio=2.0))
-    server = Server()
-    server.put(manifest("v1"))
-    player = Player(server, planned(server, manifest("v1"), policy=policy(a_check(compared))))
+    server = serving()
+    plan = planned(server, manifest("v1"), policy=policy(a_check(compared)))
+    (target,) = plan.targets
+    assert isinstance(target.baseline, Known)
+    baseline = target.baseline.value
+    target = replace(
+        target, baseline=Known(replace(baseline, replica_set=past or baseline.replica_set))
+    )
+    player = Player(server, replace(plan, targets=(target,)))
     player.measure = always(pair(0.0, 0.0))
     assert ends(player.run()) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
     assert asks(player) == []
+    said = next(one for one in player.said if "no old version serves" in one.message)
+    assert said.at < STARTED_AT + 1
 
 
 @pytest.mark.contract("B54")

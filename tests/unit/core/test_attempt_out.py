@@ -22,12 +22,10 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
-from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, planned
+from tests.unit.core.leaves import IMAGE, config, manifest
+from tests.unit.core.player import STARTED_AT, Player, ends, planned, serving
 from tests.unit.core.server import Server
 from tests.unit.core.world import refusals
-
-IMAGE = 'spec.template.spec.containers[name="web"].image'
 
 
 def rolled_out(policy: Policy | None = None, **behaviour: str) -> Player:
@@ -205,8 +203,7 @@ def test_a_good_first_deployment_beside_one_that_fails(
     prune: bool, end: tuple[int, Outcome]
 ) -> None:
     """Kept, the new version stands in part: 6. Pruned with the rest, nothing of it does: 4."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v2="crash")
     policy = Policy(response=Response(prune_created=prune))
     player = Player(server, planned(server, manifest("v2"), manifest("v1", "api"), policy=policy))
     assert ends(player.run()) == (*end, Reason.CRASH_LOOP)

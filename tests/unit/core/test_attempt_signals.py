@@ -12,8 +12,8 @@ from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import Interrupted, WriteConflicted, WriteUncertain
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
 from gate.report.document.remarks import uncertain_writes
-from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, planned
+from tests.unit.core.leaves import IMAGE, config, manifest
+from tests.unit.core.player import STARTED_AT, Player, ends, planned, serving
 from tests.unit.core.server import Server
 
 TERM = 15
@@ -22,9 +22,7 @@ INTERRUPTED = (143, Outcome.INTERRUPTED, Reason.INTERRUPTED)
 
 def rolling(policy: OnInterrupt = OnInterrupt.AUTO, what: str = "crashed-once") -> Player:
     """Begin to roll v2 out, with a ConfigMap; its pods have crashed once."""
-    server = Server(v2=what)
-    server.put(manifest("v1"))
-    server.put(config("a"))
+    server = serving(config("a"), v2=what)
     limits = Policy(response=Response(on_interrupt=policy), budgets=Budgets(bake_seconds=60.0))
     return Player(server, planned(server, config("b"), manifest("v2"), policy=limits))
 
@@ -129,8 +127,7 @@ def test_writes_that_are_not_answered_in_time_are_told() -> None:
 @pytest.mark.contract("B34")
 def test_observe_writes_nothing_after_a_signal_either() -> None:
     """A signal ends it by the signal's code."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v2="crash")
     limits = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK), observe=True)
     player = Player(server, planned(server, manifest("v2"), policy=limits))
     player.hold = (Read,)
@@ -141,13 +138,11 @@ def test_observe_writes_nothing_after_a_signal_either() -> None:
 
 def test_a_signal_does_not_wait_for_the_name_of_who_took_over() -> None:
     """What is somebody else's already is left at once."""
-    server = Server(v2="stuck")
-    server.put(manifest("v1"))
+    server = serving(v2="stuck")
     player = Player(server, planned(server, manifest("v2")))
     player.run_to(State.FOLLOWING)
     player.hold = (Read,)
-    image = 'spec.template.spec.containers[name="web"].image'
-    server.edit(player.web, "kubectl-set", {image: "shop/web:v9"})
+    server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
     player.news()
     attempt = interrupted(player)
     assert attempt.now == STARTED_AT

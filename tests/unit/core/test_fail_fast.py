@@ -3,51 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.kinds.registry import unseen
 from gate.core.model.int_or_percent import Share
-from gate.core.model.objects import CleanText, ContainerStatus, Pod, Template
+from gate.core.model.objects import CleanText, ContainerStatus, Template
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import trouble_of
-from gate.core.rollout.early_evidence import early_causes, has_evidence
 from gate.core.rollout.judge import Rollout, VerdictKind
-from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
+from gate.core.rollout.observations import Kind, Listed, Vanished
 from gate.core.rollout.policy import FailFast, Policy, Requirement
 from tests.table import each
+from tests.unit.core.rollout.failing_scenes import BEHIND, FAILED, PROGRESSING, scene
 from tests.unit.core.world import (
     WEB,
     Scene,
     after,
-    condition,
     container,
     crashing,
-    deployment,
     later,
-    old_replica_set,
     pod,
     pods,
     replica_set,
     template,
     terminated,
-    waiting,
-    warning,
 )
-
-FAILED, PROGRESSING = VerdictKind.FAILED, VerdictKind.PROGRESSING
-NOT_FOUND = 'failed to resolve reference "shop/web:typo": shop/web:typo: not found'
-BEHIND = deployment(available_replicas=3, updated_replicas=2, status_replicas=5)
-"""A Deployment in the middle of its rollout."""
-
-
-def scene(*doomed: Any, **more: Any) -> Scene:
-    """Make a rollout in its middle with these new pods, old ones still serving."""
-    ready = sum(one.ready for one in doomed)
-    sets = (replica_set(available_replicas=0, ready_replicas=ready), old_replica_set(replicas=3))
-    return Scene(web=BEHIND, sets=sets, pods=doomed, **more)
 
 
 def of(made: Template, scene: Scene) -> Scene:
@@ -55,13 +36,6 @@ def of(made: Template, scene: Scene) -> Scene:
     new, *old = scene.sets
     sets = (replace(new, template=made), *old)
     return replace(scene, web=replace(scene.web, template=made), sets=sets, made=made)
-
-
-def fails_at(scene: Scene, moment: float) -> bool:
-    """Tell whether it has not failed just before `moment` and has at it, all seen at 1 s."""
-    rollout = scene.seen(1.0)
-    before, at = rollout.verdict(moment - 0.001), rollout.verdict(moment)
-    return before.kind is PROGRESSING and at.kind is FAILED and rollout.wake_at(1.0) <= moment
 
 
 # -- whose pods, and how many ----------------------------------------------------------------------
@@ -199,75 +173,6 @@ def test_injected_containers_are_reported_and_never_fail_fast() -> None:
     assert "injected" in verdict.causes[0].message
 
 
-# -- images and configuration ----------------------------------------------------------------------
-
-
-@pytest.mark.contract("B90")
-def test_the_last_message_of_a_pull_tells_its_class() -> None:
-    """While a pod backs off, the class is that of the error before; the clock goes on."""
-    rollout = scene(*pods(2, waiting("ErrImagePull", "503 Service Unavailable"))).seen(1.0)
-    refused = [
-        later(one, 200, containers=(waiting("ErrImagePull", NOT_FOUND),))
-        for one in pods(2, ready=False)
-    ]
-    backing_off = [
-        later(one, 300, containers=(waiting("ImagePullBackOff"),)) for one in pods(2, ready=False)
-    ]
-    rollout = after(after(rollout, 10.0, *refused), 20.0, *backing_off)
-    assert rollout.verdict(30.9).kind is PROGRESSING
-    verdict = rollout.verdict(31.0)
-    assert (verdict.kind, verdict.reason) == (FAILED, Reason.IMAGE_PULL)
-    assert "shop/web:2: not found" in verdict.message
-
-
-@pytest.mark.contract("B90")
-def test_an_event_tells_the_class_where_the_status_does_not() -> None:
-    """Before Kubernetes 1.32 ImagePullBackOff names no cause; its event may come first."""
-    starting = pods(2, waiting("ContainerCreating"))
-    rollout = scene(*starting).seen(1.0)
-    for number, one in enumerate(starting):
-        event = warning(one, "Failed", f'Failed to pull image "x": {NOT_FOUND}', f"e{number}")
-        rollout = rollout.observe(Observed(1.5, event))
-    backing_off = [later(one, 200, containers=(waiting("ImagePullBackOff"),)) for one in starting]
-    rollout = after(rollout, 2.0, *backing_off)
-    assert rollout.verdict(31.9).kind is PROGRESSING
-    assert rollout.verdict(32.0).reason is Reason.IMAGE_PULL
-
-
-@pytest.mark.contract("B87")
-def test_a_pull_error_that_recovered_starts_anew() -> None:
-    """Ten seconds of errors, then a running container, then errors again: 30 s from there."""
-    failing = pods(2, waiting("ErrImagePull", NOT_FOUND))
-    rollout = scene(*failing).seen(1.0)
-    rollout = after(rollout, 11.0, *(later(one, 200) for one in pods(2)))
-    assert rollout.verdict(40.0).kind is PROGRESSING
-    rollout = after(rollout, 50.0, *(later(one, 300) for one in failing))
-    assert rollout.verdict(79.9).kind is PROGRESSING
-    assert rollout.verdict(80.0).kind is FAILED
-
-
-def test_of_two_troubles_the_one_that_dooms_first_counts() -> None:
-    """A pull with minutes to go does not hide a configuration that has run out of time."""
-    two = (waiting("CreateContainerConfigError"), waiting("ErrImagePull", "EOF", name="helper"))
-    made = replace(template(), containers=(*template().containers, template().containers[0]))
-    named = replace(
-        made, containers=(made.containers[0], replace(made.containers[1], name="helper"))
-    )
-    base = scene(*pods(2, *two))
-    assert fails_at(replace(base, web=replace(BEHIND, template=named)), 121.0)
-
-
-@pytest.mark.contract("B120")
-def test_what_waited_before_our_write_has_its_whole_grace_again() -> None:
-    """An old pod that pulled in vain for minutes does not doom a rollback to it at once."""
-    starved = pods(2, waiting("ErrImagePull", NOT_FOUND))
-    snapshot = scene(*starved).seen(1.0).snapshot
-    applied = replace(scene().rollout().applied, at=100.0)
-    rollout = Rollout.start(applied, replace(snapshot, written=False), Policy())
-    assert rollout.verdict(129.9).kind is PROGRESSING
-    assert rollout.verdict(130.0).reason is Reason.IMAGE_PULL
-
-
 # -- readiness -------------------------------------------------------------------------------------
 
 
@@ -315,153 +220,6 @@ def test_never_ready_is_no_lost_readiness() -> None:
     assert rollout.verdict(100.0).kind is PROGRESSING
 
 
-# -- denials ---------------------------------------------------------------------------------------
-
-
-def denied(message: str, reason: str = "FailedCreate", **more: Any) -> Scene:
-    """Make a rollout whose new ReplicaSet may not create pods."""
-    failure = condition("ReplicaFailure", "True", reason, message)
-    counters: dict[str, Any] = {"status_replicas": 1, "ready_replicas": 0, "available_replicas": 0}
-    new = replace(replica_set(conditions=(failure,)), **counters)
-    return Scene(web=BEHIND, sets=(new, old_replica_set(replicas=3)), **more)
-
-
-POLICY = 'admission webhook "policy.example" denied the request: no latest tags'
-WEBHOOK = 'failed calling webhook "policy.example": connection refused'
-QUOTA = 'pods "web-2-x" is forbidden: exceeded quota: compute, requested: pods=1'
-
-
-@pytest.mark.contract("B94", "B95")
-@pytest.mark.parametrize(
-    ("message", "fails_at"), [(WEBHOOK, 130.0), (QUOTA, 130.0), (POLICY, 16.0)]
-)
-def test_progress_starts_the_time_of_a_quota_or_webhook_anew(message: str, fails_at: float) -> None:
-    """Denials are normal while old pods still count; what a policy forbids it will forbid again."""
-    rollout = denied(message).seen(1.0)
-    new = rollout.snapshot.current()
-    assert new is not None
-    rollout = after(rollout, 10.0, later(new, 200, status_replicas=2))
-    assert rollout.verdict(fails_at - 0.1).kind is PROGRESSING
-    assert rollout.verdict(fails_at).reason is Reason.POD_CREATE_DENIED
-
-
-@pytest.mark.contract("B94")
-def test_a_denial_that_ended_is_forgotten() -> None:
-    """Its time starts anew should it come again."""
-    rollout = denied(POLICY).seen(1.0)
-    new = rollout.snapshot.current()
-    assert new is not None
-    rollout = after(rollout, 10.0, later(new, 200, conditions=()))
-    assert rollout.verdict(100.0).kind is PROGRESSING
-    rollout = after(rollout, 110.0, later(new, 300))
-    assert [rollout.verdict(at).kind for at in (124.9, 125.0)] == [PROGRESSING, FAILED]
-
-
-@pytest.mark.contract("B80")
-@pytest.mark.parametrize("where", ["old-replica-set", "failed-delete"])
-def test_denials_that_are_not_of_new_pods_are_no_evidence(where: str) -> None:
-    """Neither another ReplicaSet's failure nor a pod that cannot be deleted."""
-    if where == "failed-delete":
-        found = denied("cannot delete", "FailedDelete").verdict(100.0, seen_at=1.0)
-    else:
-        failure = condition("ReplicaFailure", "True", "FailedCreate", POLICY)
-        sets = (replica_set(available_replicas=0), old_replica_set(conditions=(failure,)))
-        found = Scene(web=BEHIND, sets=sets).verdict(100.0, seen_at=1.0)
-    assert found.kind is PROGRESSING
-
-
-@pytest.mark.contract("B97")
-@pytest.mark.parametrize("observed", [1, 2], ids=["unobserved", "observed"])
-def test_a_replica_set_that_cannot_be_created_gets_15_s(observed: int) -> None:
-    """The one failure that shows before the generation is observed."""
-    erring = condition("Progressing", "False", "ReplicaSetCreateError", "quota for replicasets")
-    web = deployment(observed_generation=observed, conditions=(erring,), updated_replicas=0)
-    scene_ = Scene(web=web, sets=(old_replica_set(replicas=4),), before=())
-    rollout = after(scene_.rollout(), 5.0, later(web, 200))
-    assert rollout.verdict(14.9).kind is PROGRESSING
-    verdict = rollout.verdict(15.0)
-    assert (verdict.kind, verdict.reason) == (FAILED, DeploymentReason.REPLICA_SET_CREATE_ERROR)
-    assert verdict.causes[0].message == "quota for replicasets"
-
-
-# -- graces and causes -----------------------------------------------------------------------------
-
-
-def pulling(message: str, reason: str = "ErrImagePull") -> Scene:
-    """Make a rollout whose two new pods do not get their image."""
-    return scene(*pods(2, waiting(reason, message)))
-
-
-def unconfigured(reason: str) -> Scene:
-    """Make a rollout whose two new pods lack what configures them."""
-    return scene(*pods(2, waiting(reason, 'secret "db" not found')))
-
-
-NO_NAME = "invalid reference format: repository name (shop/W) must be lowercase"
-GRACES: list[tuple[Scene, float, str, Reason, str]] = [
-    *(
-        (pulling("", reason), 0.0, "image_invalid_seconds", Reason.IMAGE_PULL, "")
-        for reason in ("InvalidImageName", "ErrImageNeverPull")
-    ),
-    (
-        pulling(
-            f'Failed to apply default image tag "shop/W:2": couldn\'t parse image name: {NO_NAME}',
-            "InvalidImageName",
-        ),
-        0.0,
-        "image_invalid_seconds",
-        Reason.IMAGE_PULL,
-        NO_NAME,
-    ),
-    *(
-        (pulling(message), 30.0, "image_refused_seconds", Reason.IMAGE_PULL, "")
-        for message in (
-            NOT_FOUND,
-            "pull access denied, repository does not exist or may require authorization",
-            "unexpected status from HEAD request: 401 Unauthorized",
-            "manifest unknown",
-        )
-    ),
-    *(
-        (pulling(message), 300.0, "image_unclear_seconds", Reason.IMAGE_PULL, "")
-        for message in (
-            "toomanyrequests: You have reached your pull rate limit",
-            "429 Too Many Requests: denied: try again later",
-            "received unexpected HTTP status: 503 Service Unavailable",
-            "dial tcp 10.0.0.1:443: i/o timeout",
-            'failed to resolve reference "ghcr.io/forbidden/denied:1": unexpected EOF',
-            "",
-        )
-    ),
-    *(
-        (unconfigured(reason), 120.0, "container_config_seconds", Reason.CONTAINER_CONFIG, '"db"')
-        for reason in ("CreateContainerConfigError", "CreateContainerError")
-    ),
-    (denied(POLICY), 15.0, "denied_by_policy_seconds", Reason.POD_CREATE_DENIED, POLICY),
-    (denied(WEBHOOK), 120.0, "denied_by_webhook_seconds", Reason.POD_CREATE_DENIED, WEBHOOK),
-    (denied(QUOTA), 120.0, "denied_by_quota_seconds", Reason.POD_CREATE_DENIED, QUOTA),
-]
-"""What is wrong, how long it is waited for, the key that sets this, the reason and its words."""
-
-
-@pytest.mark.contract("B88", "B89", "B90", "B92", "B94", "B95", "B112", "B1251")
-@each(("found", "seconds", "key", "reason", "words"), GRACES)
-def test_each_trouble_has_its_grace(
-    found: Scene, seconds: float, key: str, reason: Reason, words: str
-) -> None:
-    """A registry that says no gets 30 s, one that is away five minutes; each can be set or off."""
-    assert fails_at(found, 1.0 + seconds) or (seconds == 0.0 and found.verdict().kind is FAILED)
-    verdict = found.verdict(1.0 + seconds, seen_at=1.0)
-    assert verdict.reason is reason
-    assert words in verdict.message
-
-    def waiting_for(chosen: Any) -> Scene:
-        return replace(found, policy=Policy(fail_fast=FailFast(**{key: chosen})))
-
-    assert fails_at(waiting_for(7.0), 8.0)
-    assert waiting_for(None).verdict(500.0, seen_at=1.0).kind is PROGRESSING
-
-
 @pytest.mark.contract("B83", "B112")
 def test_counts_can_be_set_and_switched_off() -> None:
     """Three restarts doom; five instead of three, or none at all that count."""
@@ -472,57 +230,6 @@ def test_counts_can_be_set_and_switched_off() -> None:
         assert found.kind is kind
 
 
-@pytest.mark.contract("B38")
-def test_causes_name_the_most_telling_first() -> None:
-    """Memory before crashes, those before images, configuration, no node, and not ready."""
-    looks = [
-        pod(0, container(ready=False)),
-        pod(1, waiting(""), unschedulable=CleanText("0/3 nodes are available")),
-        pod(2, waiting("CreateContainerConfigError")),
-        pod(3, waiting("ErrImagePull", NOT_FOUND)),
-        pod(4, crashing(1)),
-        pod(5, crashing(1, last_terminated=terminated("OOMKilled", 137))),
-    ]
-    assert [cause.reason for cause in scene(*looks).seen().causes(1.0)] == [
-        Reason.OUT_OF_MEMORY,
-        Reason.CRASH_LOOP,
-        Reason.IMAGE_PULL,
-        Reason.CONTAINER_CONFIG,
-        Reason.UNSCHEDULABLE,
-        Reason.NOT_READY,
-    ]
-
-
-@pytest.mark.contract("B38", "B1311")
-@pytest.mark.parametrize(
-    ("look", "message"),
-    [
-        (pod(0, container(ready=False)), "running, but not ready (1 of 1 created pods)"),
-        (pod(0, waiting("ContainerCreating")), "not started yet (1 of 1 created pods)"),
-        (pod(0, crashing(1)), "web: Error, exit code 1, 1 restart (1 of 1 created pods)"),
-        (
-            pod(0, crashing(2, last_terminated=terminated(message="no database"))),
-            "web: Error, exit code 1, 2 restarts: no database (1 of 1 created pods)",
-        ),
-        (pod(0, waiting("ErrImagePull", NOT_FOUND)), "shop/web:2: not found (1 of 1 created pods)"),
-    ],
-)
-def test_a_cause_says_what_a_reader_needs(look: Pod, message: str) -> None:
-    """How it ended, how often, in whose words, and for how many of the new pods."""
-    first = scene(look).seen().causes(1.0)[0]
-    assert first.message == message
-    assert (first.reason is Reason.NOT_STARTED) == message.startswith("not started")
-
-
-@pytest.mark.contract("B98")
-def test_a_pod_that_finds_no_node_waits_for_the_clocks() -> None:
-    """Never fails fast, and is named as the cause."""
-    lost = pods(4, waiting(""), unschedulable=CleanText("0/3 nodes are available"))
-    verdict = scene(*lost).verdict(500.0, seen_at=1.0)
-    assert verdict.kind is PROGRESSING
-    assert verdict.causes[0].reason is Reason.UNSCHEDULABLE
-
-
 @pytest.mark.contract("B115")
 def test_what_could_not_be_read_fails_nothing() -> None:
     """A Deployment that nobody could read is unknown; no clock runs out on it."""
@@ -530,66 +237,3 @@ def test_what_could_not_be_read_fails_nothing() -> None:
     unread = replace(rollout, snapshot=unseen(WEB))
     verdict = unread.verdict(1000.0)
     assert (verdict.kind, verdict.reason) == (PROGRESSING, Reason.PROGRESSING)
-
-
-# -- for an interrupt ------------------------------------------------------------------------------
-
-
-ONCE_FAILED: dict[str, Any] = {"restarts": 1, "last_terminated": terminated()}
-ONCE_ENDED: dict[str, Any] = {"restarts": 1, "last_terminated": terminated("Completed", 0)}
-
-
-@pytest.mark.contract("B151")
-@pytest.mark.parametrize(
-    ("scene_", "speaks"),
-    [
-        (scene(pod(0, crashing(1))), True),
-        (scene(pod(0, waiting("ErrImagePull", "EOF"))), True),
-        (scene(pod(0, waiting("CreateContainerConfigError"))), True),
-        (denied(POLICY), True),
-        (denied(QUOTA), False),
-        (scene(pod(0, container(), crashing(9, name="istio-proxy"))), False),
-        (scene(pod(0, container(ready=False))), False),
-        (scene(), False),
-        (scene(pod(0, container(ready=False, **ONCE_FAILED))), True),
-        (scene(pod(0, container(**ONCE_FAILED))), False),
-        (scene(pod(0, container(), container("istio-proxy", ready=False, **ONCE_FAILED))), False),
-        (scene(pod(0, container(ready=False, **ONCE_FAILED), deleting=True)), False),
-        (scene(pod(0, container(ready=False, **ONCE_ENDED))), False),
-    ],
-    ids=[
-        "crash",
-        "image",
-        "config",
-        "policy",
-        "quota",
-        "injected",
-        "not-ready",
-        "nothing",
-        "runs-again",
-        "ready-again",
-        "injected-runs-again",
-        "deleted",
-        "ended-well",
-    ],
-)
-def test_what_speaks_against_a_version_for_a_signal(scene_: Scene, speaks: bool) -> None:
-    """Trouble that has not run out of its grace is evidence already; slowness is none.
-
-    Nor is a crash forgotten while its container runs again, before that is ready.
-    """
-    assert has_evidence(scene_.seen(), 2.0) is speaks
-
-
-@pytest.mark.contract("B1373")
-def test_what_a_signal_goes_back_for_is_the_crash_and_not_what_runs_since() -> None:
-    """One pod runs again, one was never ready: the crash comes first, each counts its own."""
-    again = container(ready=False, **ONCE_FAILED)
-    rollout = scene(pod(0, again), pod(1, container(ready=False))).seen()
-    assert [one.reason for one in rollout.causes(2.0)] == [Reason.NOT_READY]
-    causes = early_causes(rollout, 2.0)
-    assert [(one.reason, one.pods) for one in causes] == [
-        (Reason.CRASH_LOOP, 1),
-        (Reason.NOT_READY, 1),
-    ]
-    assert "Error, exit code 1, 1 restart" in causes[0].message

@@ -43,13 +43,12 @@ from gate.core.rollout.policy import (
     Response,
 )
 from gate.core.steps.step import step, wake_at
-from tests.unit.core.leaves import config, leaves_of, manifest, spec_of
+from tests.unit.core.leaves import IMAGE, config, leaves_of, manifest, spec_of
 from tests.unit.core.player import Player, planned, watched
 from tests.unit.core.server import Server
 from tests.unit.core.world import config_ref, refusals
 
 TIMEOUT, BAKE, ROLLBACK_TIMEOUT = 100.0, 40.0, 70.0
-IMAGE = 'spec.template.spec.containers[name="web"].image'
 CHANGES: dict[str, dict[str, Any]] = {
     "image": {IMAGE: "shop/web:v9"},
     "back": {IMAGE: "shop/web:v2"},

@@ -15,8 +15,10 @@ from gate.report.html.chart import MOST_CHARTS, charts
 from gate.report.html.comparison_plot import TOP, comparison_plots
 from gate.report.html.lanes import check_lane, clock_lane, pod_lane
 from gate.report.html.scale import Scale, time_ticks
+from gate.report.schema.check_verdict import CountedResult
 from gate.report.schema.course import CheckHistory, PodCounts, PodHistory, PodSample
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.comparison import ratio_words
 from tests.table import each
 from tests.unit.report.results import MEASURED, every, example, with_checks, workload_result
 
@@ -98,13 +100,29 @@ def test_a_workload_that_kept_its_version_has_one_lane_of_pods() -> None:
     assert [lane.title for lane in chart.lanes] == ["pods", "clocks"]
     (ready,) = chart.lanes[0].areas
     assert len(set(re.findall(r"[\d.]+,([\d.]+)", ready.path))) == 2, "one height from start to end"
-    assert "2 pods are wanted; 2 are ready" in chart.caption
+    assert "pods wanted 2, ready 2." in chart.caption
     page, text = html(result), markdown(result)
     assert re.findall(r'<th scope="row">(\w+)</th>', page)[:1] == ["unchanged"]
     assert "Runs now: the version before, unchanged: revision 1" in page
     assert "- runs now: the version before, unchanged\\: revision 1" in text
     assert "- unchanged: " in text
     assert "new version" not in page + text
+
+
+@pytest.mark.contract("B1519")
+def test_what_the_tables_leave_out_is_said_beside_them() -> None:
+    """Why a value is masked, which number a revision had, and whose images the nodes ran."""
+    result = example("rolled-back")
+    (workload,) = result["workloads"]
+    workload["new"]["image_ids"] = ["shop/web@sha256:1"]
+    page, text = html(result), markdown(result)
+    assert "<td>3 (was 1)</td>" in page
+    assert "images of the new version, as the nodes ran them: shop/web@sha256:1" in page
+    why = "the value may be secret, as any of a ConfigMap may, so no report shows it"
+    assert (why in page, why in text) == (True, True)
+    for one in result["objects"]:
+        one["changes"] = [each for each in one["changes"] if each["before"] != "masked"]
+    assert (why in html(result), why in markdown(result)) == (False, False)
 
 
 def test_without_samples_there_is_no_chart() -> None:
@@ -146,7 +164,7 @@ def pairs(path: str) -> list[tuple[str, ...]]:
     return [tuple(point.split(",")) for point in path.strip("MZ").split("L")]
 
 
-@pytest.mark.contract("B1211")
+@pytest.mark.contract("B1211", "B1538")
 def test_a_plot_is_told_in_words() -> None:
     """Once, for who does not see it, and beside it for everybody; it is not a lane as well."""
     result = with_checks("rolled-back")
@@ -163,12 +181,16 @@ def test_a_plot_is_told_in_words() -> None:
     comparison["baseline"], comparison["fresh_pods"] = "fresh", ["web-1-a", "web-1-b"]
     (fresh,) = comparison_plots(result)
     assert fresh.figures[1] == "new 36 of 900 bad, old (2 fresh pods) 9 of 900 bad"
-    comparison["compared"] = {
-        "new": {"bad": 30.0, "total": 700.0},
-        "old": {"bad": 9.0, "total": 700.0},
-    }
+    bad: CountedResult = {"bad": 30.0, "total": 700.0}
+    comparison["compared"] = {"new": bad, "old": {"bad": 9.0, "total": 700.0}}
     (partly,) = comparison_plots(result)
     assert partly.figures[1].endswith("9 of 900 bad; while both served 30 of 700 against 9 of 700")
+    comparison["compared"] = {"new": bad, "old": {"bad": 0.0, "total": 700.0}}
+    comparison["ratio"] = None
+    assert "no ratio: the old version had no bad one while both served" in ratio_words(comparison)
+    nothing: CountedResult = {"bad": 0.0, "total": 0.0}
+    comparison["compared"] = {"new": nothing, "old": nothing}
+    assert "no ratio: no look saw both versions" in ratio_words(comparison)
     assert all(f"<li>{said}</li>" in page for said in plot.figures)
     assert "against before" not in [lane.title for chart in charts(result) for lane in chart.lanes]
 

@@ -19,7 +19,7 @@ from gate.report.schema.result import Result
 from gate.report.words.advice import next_steps
 from sandbox.face import JSON
 from tests.unit.app.bodies import autoscaler, marked, web
-from tests.unit.app.conftest import Ended, Gate, Manifest
+from tests.unit.app.conftest import Gate, Manifest, assert_refused
 from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Seen
 
@@ -45,12 +45,6 @@ def image(tag: str) -> JSON:
 def restarted(at: str) -> JSON:
     """Return a patch as `kubectl rollout restart` sends it."""
     return {"spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: at}}}}}
-
-
-def assert_refused(ended: Ended, server: Server, reason: str) -> None:
-    """It ends with 3 and this reason, and nothing was written."""
-    assert (ended.code, ended.document["reason"]) == (3, reason), ended.err
-    assert server.writes() == []
 
 
 # -- undo ------------------------------------------------------------------------------------------

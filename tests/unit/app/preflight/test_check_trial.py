@@ -1,36 +1,24 @@
-"""Checks before the first write: what refuses, what warns, and that nothing is written by it."""
+"""Queries of checks before the first write: what refuses, what warns; nothing is written by it."""
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from responses import RequestsMock
 
 from tests.unit.app.bodies import service, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
-from tests.unit.app.metrics import BASE, CHECK, QUERY, Metrics, Unreachable, asked_of
+from tests.unit.app.metrics import BASE, CHECK, COUNTERS, QUERY, Metrics, Unreachable, asked_of
+from tests.unit.app.preflight.conftest import notes, warnings
 from tests.unit.app.server import Server
 
 IN_NAMESPACE = 'errors: sum(rate(errors{namespace="${namespace}"}[${window}])) <= 0.5'
 NAMED = {"name": "errors", "query": QUERY, "max": 0.5}
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_written(server: Server) -> object:
-    """Hold every test of this file to it."""
-    yield
-    assert server.writes() == []
-
-
-@pytest.fixture
-def path(server: Server, manifest: Manifest) -> str:
-    """Return the manifest of a new version of what serves."""
-    server.put(web())
-    return manifest(web("2"))
+pytestmark = pytest.mark.usefixtures("nothing_is_written")
 
 
 def tried(gate: Gate, path: str, *checks: str | Mapping[str, Any], **more: Any) -> Ended:
@@ -39,17 +27,6 @@ def tried(gate: Gate, path: str, *checks: str | Mapping[str, Any], **more: Any) 
     entries = [check for check in checks if not isinstance(check, str)]
     given = {"prometheus_url": BASE, "check": flags, "checks": entries, **more}
     return gate("preflight", file=[path], **given)
-
-
-def warnings(ended: Ended) -> list[str]:
-    """Return what was warned of a check."""
-    found: list[str] = ended.document["warnings"]
-    return [warning for warning in found if warning.startswith("check ")]
-
-
-def notes(ended: Ended) -> list[str]:
-    """Return what was said that checks will ask."""
-    return [line["message"] for line in ended.document["timeline"] if line["event"] == "check"]
 
 
 # -- what is asked ---------------------------------------------------------------------------------
@@ -103,29 +80,13 @@ def test_where_nothing_serves_the_form_is_tried(
 
 # -- counters --------------------------------------------------------------------------------------
 
-COUNTERS = {
-    "name": "errors",
-    "bad": 'requests{pod=~"${replicaset}-.*",code=~"5.."}',
-    "total": 'requests{pod=~"${replicaset}-.*"}',
-}
-
-
-def counters(metrics: Metrics, **counted: float) -> None:
-    """Answer with counters of bad requests and of all."""
-    result = [
-        {"metric": {"rollout_gate_counted": kind}, "value": [1, str(value)]}
-        for kind, value in counted.items()
-    ]
-    data = {"resultType": "vector", "result": result}
-    metrics.says(200, {"status": "success", "data": data})
-
 
 @pytest.mark.contract("B1162")
 def test_counters_of_the_running_version_are_looked_for(
     gate: Gate, path: str, metrics: Metrics
 ) -> None:
     """Without an error so far there is no series of bad ones; without a total none can be seen."""
-    counters(metrics, total=100)
+    metrics.counts(total=100)
     ended = tried(gate, path, COUNTERS)
     assert (ended.code, warnings(ended)) == (0, [])
     assert len(metrics.asked) == 1
@@ -133,7 +94,7 @@ def test_counters_of_the_running_version_are_looked_for(
     computed = {**COUNTERS, "bad": f'{COUNTERS["total"]} - good{{pod=~"${{replicaset}}-.*"}}'}
     (warning,) = warnings(tried(gate, path, computed))
     assert "bad gives no series although total does" in warning
-    counters(metrics)
+    metrics.counts()
     (warning,) = warnings(tried(gate, path, COUNTERS))
     assert warning.endswith("this check cannot see the running version: no series of total")
 
@@ -150,7 +111,7 @@ def test_what_are_no_counters_is_a_mistake(
     gate: Gate, path: str, metrics: Metrics, counted: dict[str, float], why: str
 ) -> None:
     """Exit 2, with the numbers and the query."""
-    counters(metrics, **counted)
+    metrics.counts(**counted)
     ended = tried(gate, path, COUNTERS)
     assert (ended.code, ended.document["reason"]) == (2, "Usage")
     assert f"check errors: {why}" in ended.err
@@ -297,128 +258,6 @@ def test_two_first_versions_are_nothing_that_a_check_could_see(
     path = manifest(web(), web(name="api"))
     ended = tried(gate, path, IN_NAMESPACE, strict_checks=True)
     assert (ended.code, warnings(ended)) == (0, []), ended.err
-
-
-# -- HTTP checks -----------------------------------------------------------------------------------
-
-SERVICE = "http://shop.example/live"
-
-
-@pytest.fixture
-def shop() -> Iterator[RequestsMock]:
-    """Return what answers in the place of every service."""
-    with RequestsMock(assert_all_requests_are_fired=False) as mock:
-        yield mock
-
-
-@pytest.fixture
-def nobody_listens() -> str:
-    """Return a URL of this machine where nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as service:
-        return f"http://127.0.0.1:{service.getsockname()[1]}/live"
-
-
-@pytest.mark.contract("B454")
-def test_a_url_is_asked_once_of_what_serves(gate: Gate, path: str, shop: RequestsMock) -> None:
-    """One that answers as asked for is no warning, with --strict-checks neither."""
-    shop.get(SERVICE, status=200)
-    ended = gate("preflight", file=[path], http_check=[SERVICE], strict_checks=True)
-    assert (ended.code, warnings(ended)) == (0, []), ended.err
-    assert [call.request.method for call in shop.calls] == ["GET"]
-
-
-@pytest.mark.contract("B454")
-def test_a_url_at_which_what_serves_fails_is_a_warning(
-    gate: Gate, path: str, shop: RequestsMock, nobody_listens: str
-) -> None:
-    """A typing mistake in a URL would condemn each new version, and none of them is to blame."""
-    shop.get(SERVICE, status=404)
-    shop.add_passthru(nobody_listens)
-    ended = gate("preflight", file=[path], http_check=[SERVICE, nobody_listens])
-    assert ended.code == 0, ended.err
-    status, refused = warnings(ended)
-    assert "what serves now fails it already: the status is 404, not 200 to 299" in status
-    assert "what serves now fails it already: " in refused
-    assert "refuse" in refused
-
-
-@pytest.mark.contract("B454", "B909")
-def test_with_strict_checks_a_url_that_fails_is_a_refusal(
-    gate: Gate, path: str, shop: RequestsMock, nobody_listens: str
-) -> None:
-    """All of them at once; one that only reports stays a warning."""
-    shop.get(SERVICE, status=404)
-    shop.add_passthru(nobody_listens)
-    only_reports = {"name": "tried", "http": {"url": nobody_listens}, "dry-run": True}
-    checks = [only_reports, {"name": "gone", "http": {"url": nobody_listens}}]
-    given = {"http_check": [SERVICE], "checks": checks, "strict_checks": True}
-    ended = gate("preflight", file=[path], **given)
-    assert (ended.code, ended.document["reason"]) == (3, "CheckFailed")
-    assert "fails it already: the status is 404" in ended.err
-    assert "check gone: what serves now fails it already: " in ended.err
-    assert "drop --strict-checks" in ended.err
-    assert [warning.partition(":")[0] for warning in warnings(ended)] == ["check tried"]
-
-
-@pytest.mark.contract("B454")
-def test_a_service_without_a_name_cannot_be_asked(gate: Gate, path: str) -> None:
-    """A host that does not resolve tells nothing of a version, so it is not called its failure."""
-    ended = gate("preflight", file=[path], http_check=["http://shop.invalid/live"])
-    assert ended.code == 0, ended.err
-    [warning] = warnings(ended)
-    assert "what serves now cannot be asked it: " in warning
-
-
-@pytest.mark.contract("B454")
-def test_where_nothing_serves_a_service_is_only_connected_to(
-    gate: Gate, manifest: Manifest, nobody_listens: str
-) -> None:
-    """A first version's own route answers nobody yet: only that it is there can be told."""
-    first = manifest(web(), web(name="api"))
-    with socket.create_server(("127.0.0.1", 0)) as service:
-        url = f"http://127.0.0.1:{service.getsockname()[1]}/live"
-        ended = gate("preflight", file=[first], http_check=[url], strict_checks=True)
-        came, _ = service.accept()
-        with came:
-            assert came.recv(1) == b"", "it was asked"
-    assert (ended.code, warnings(ended)) == (0, []), ended.err
-    ended = gate("preflight", file=[first], http_check=[nobody_listens], strict_checks=True)
-    assert ended.code == 0, ended.err
-    assert "cannot be reached: Connection refused" in warnings(ended)[0]
-
-
-@pytest.mark.contract("B454")
-@pytest.mark.usefixtures("path")
-def test_of_a_rollout_that_is_under_way_a_service_is_only_connected_to(
-    gate: Gate, shop: RequestsMock
-) -> None:
-    """Nobody can tell which version would answer `verify`: it refuses nothing, and judges."""
-    shop.get(SERVICE, status=404)
-    ended = gate("verify", ("web",), http_check=[SERVICE], strict_checks=True)
-    assert (ended.code, ended.document["reason"]) == (6, "CheckFailed"), ended.err
-    assert "what serves now" not in ended.err
-
-
-# -- commands --------------------------------------------------------------------------------------
-
-
-@pytest.mark.contract("B454")
-def test_commands_are_left_alone(gate: Gate, path: str, tmp_path: Path) -> None:
-    """What they do to the system is for after the write; what they are is told."""
-    mark = tmp_path / "ran"
-    ended = gate("preflight", file=[path], smoke_test=[f"touch {mark}"])
-    assert ended.code == 0, ended.err
-    assert not mark.exists()
-    assert [note.partition(": ")[2] for note in notes(ended)] == [f"touch {mark}"]
-
-
-@pytest.mark.contract("B454")
-def test_a_program_that_is_not_there_is_found(gate: Gate, server: Server, path: str) -> None:
-    """After a rollout is no time to find a typing mistake."""
-    ended = gate("preflight", file=[path], smoke_test=["no-such-program --fast"])
-    assert ended.code == 2
-    assert server.seen == []
-    assert "no program 'no-such-program' is found" in ended.err
 
 
 # -- which Deployment ------------------------------------------------------------------------------

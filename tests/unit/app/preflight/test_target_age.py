@@ -16,16 +16,14 @@ from gate.core.plan.plan import Plan, Target, plan_to_take_back
 from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy, Response
 from gate.core.rollout.snapshot import OwnRevisions
 from tests.unit.core.leaves import manifest
-from tests.unit.core.player import planned
-from tests.unit.core.server import Server
+from tests.unit.core.player import planned, serving
 
 KEPT = (OnFailure.KEEP, OnInterrupt.KEEP)
 
 
 def plan_over_v1(policy: Policy | None = None) -> Plan:
     """Plan to apply over a version that serves."""
-    server = Server()
-    server.put(manifest("v1"))
+    server = serving()
     return planned(server, manifest("v2"), policy=policy)
 
 

@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 import io
+import json
 import signal
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gate.app.rehearsal.rehearse import rehearse
 from gate.app.runtime.world import Streams, World, outside
+from gate.config import load
+from gate.report.views.rehearsals import RehearsalResult
 from gate.virtual_time import VirtualClock
+
+Write = Callable[..., str]
+ENDS = {
+    "good": (0, "verified", ""),
+    "slow-start": (0, "verified", ""),
+    "restart-once": (0, "verified", ""),
+    "crash": (4, "rolled-back", "CrashLoop"),
+    "oom": (4, "rolled-back", "OutOfMemory"),
+    "image-pull": (4, "rolled-back", "ImagePull"),
+    "image-denied": (4, "rolled-back", "ImagePull"),
+    "config-error": (4, "rolled-back", "ContainerConfig"),
+    "never-ready": (4, "rolled-back", "NotReady"),
+    "flapping": (4, "rolled-back", "ReadinessLost"),
+    "unschedulable": (4, "rolled-back", "Unschedulable"),
+    "superseded": (8, "superseded", ""),
+    "paused": (6, "failed", ""),
+    "deleted": (8, "superseded", ""),
+    "stale-deadline": (0, "verified", ""),
+    "first-deployment": (6, "failed", "CrashLoop"),
+}
+"""How each trouble of a healthy manifest ends: exit code, outcome, and why."""
 
 
 @dataclass
@@ -23,6 +49,25 @@ class Played:
     world: World
     out: io.StringIO
     err: io.StringIO
+
+    def rehearse(self, file: str, **options: Any) -> int:
+        """Rehearse a manifest, with the streams empty before; return the exit code."""
+        for stream in (self.out, self.err):
+            stream.truncate(0)
+            stream.seek(0)
+        return rehearse(self.world, load("rehearse", {"file": [file], **options}, environ={}))
+
+    def judge(self, file: str, **options: Any) -> tuple[int, list[RehearsalResult], list[str]]:
+        """Rehearse a manifest; return the exit code, the rows and the warnings."""
+        code = self.rehearse(file, **{"output": "json", "silence": ["all"], **options})
+        document = json.loads(self.out.getvalue())
+        return code, document["rehearsals"], document["warnings"]
+
+    def refuse(self, file: str, **options: Any) -> str:
+        """Rehearse what cannot be: exit code 2, no table; return what is said of it."""
+        assert self.rehearse(file, **options) == 2
+        assert not self.out.getvalue()
+        return self.err.getvalue()
 
 
 class Signals:
@@ -60,7 +105,7 @@ def played() -> Played:
 
 
 @pytest.fixture
-def manifest(tmp_path: Path) -> Callable[..., str]:
+def manifest(tmp_path: Path) -> Write:
     """Return a writer of manifests: a Deployment with some of its text changed, and more."""
 
     def write(more: str = "", changes: Mapping[str, str] | None = None) -> str:

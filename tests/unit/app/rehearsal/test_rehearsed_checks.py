@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gate.app.rehearsal import rehearse as rehearsing
 from gate.app.rehearsal.demo import demo
-from gate.app.rehearsal.measured import Scripted, bad, good
-from gate.app.rehearsal.pod_traffic import PodTraffic
 from gate.app.rehearsal.rehearse import rehearse
 from gate.app.rehearsal.trouble import TROUBLES
 from gate.config import load
-from gate.core.checks.baseline_comparison import MannWhitney, Pairs, Ratio
-from gate.core.checks.measurement import Kind
-from gate.core.checks.query_template import Query
-from gate.core.checks.questions import (
-    Answers,
-    CommandQuestion,
-    Errored,
-    HttpQuestion,
-    MetricQuestion,
-    Questions,
-)
-from gate.core.checks.spec import Bounds, Check, Command, Counts, Http, Metric, MinSamples, Reduce
-from gate.core.checks.tick_measurement import measure
-from gate.core.kinds.check_variables import BUILT_IN
-from gate.report.views.rehearsals import RehearsalResult
-from sandbox.face import Api, Key, Measurement, Names, NoAnswer, Timers
-from tests.unit.app.rehearsal.conftest import Played
-
-Write = Callable[..., str]
+from tests.unit.app.rehearsal.conftest import Played, Write
 
 CONFIG = """\
 checks:
@@ -65,16 +43,6 @@ def config(tmp_path: Path) -> str:
     return str(path)
 
 
-def rehearsed(
-    played: Played, file: str, **options: Any
-) -> tuple[int, list[RehearsalResult], list[str]]:
-    """Rehearse a manifest; return the exit code, the rows and the warnings."""
-    flags = {"file": [file], "output": "json", "silence": ["all"], **options}
-    code = rehearse(played.world, load("rehearse", flags, environ={}))
-    document = json.loads(played.out.getvalue())
-    return code, document["rehearsals"], document["warnings"]
-
-
 def scenario(tmp_path: Path, text: str) -> str:
     """Write a scenario file."""
     path = tmp_path / "day.yaml"
@@ -88,7 +56,7 @@ def test_without_trouble_all_is_well_and_nothing_is_run(
     played: Played, manifest: Write, config: str, tmp_path: Path
 ) -> None:
     """No server is asked, no request sent, no command run."""
-    code, (row,), _ = rehearsed(played, manifest(), config=[config])
+    code, (row,), _ = played.judge(manifest(), config=[config])
     assert (code, row["outcome"], row["why"]) == (0, "verified", "Complete")
     assert not (tmp_path / "mark").exists()
     assert row["duration_seconds"] > 90, "the checks ask for a bake window"
@@ -99,7 +67,7 @@ def test_bad_checks_are_caught_from_their_second_on(
     played: Played, manifest: Write, config: str
 ) -> None:
     """And the row says which check, with its number."""
-    code, (row,), _ = rehearsed(played, manifest(), config=[config], with_="bad-checks@40")
+    code, (row,), _ = played.judge(manifest(), config=[config], with_="bad-checks@40")
     assert (code, row["reason"], row["as_expected"]) == (4, "CheckFailed", True)
     assert row["decided_at_seconds"] == 40
     assert row["why"] == "CheckFailed: errors: 1.1 is not <= 0.1"
@@ -152,7 +120,7 @@ def test_counters_are_compared(
     (tmp_path / "db.yaml").write_text(CANARY)
     day = scenario(tmp_path, "checks:\n  errors: {}\n  errors:baseline: {}\n".format(*shares))
     options = {"config": [str(tmp_path / "gate.yaml")], "scenario": day, "traffic": per_second}
-    ended, (row,), _ = rehearsed(played, str(tmp_path / "db.yaml"), **options)
+    ended, (row,), _ = played.judge(str(tmp_path / "db.yaml"), **options)
     assert (ended, row["reason"]) == (code, why)
     assert (row["decided_at_seconds"] > 600) == (why == "CheckInconclusive")
     if why != "CheckInconclusive":
@@ -169,7 +137,7 @@ def test_pods_that_serve_are_as_old_as_before_any_rollout(played: Played, tmp_pa
     (tmp_path / "gate.yaml").write_text(fresh)
     (tmp_path / "db.yaml").write_text(CANARY)
     options = {"config": [str(tmp_path / "gate.yaml")]}
-    code, (row,), _ = rehearsed(played, str(tmp_path / "db.yaml"), **options)
+    code, (row,), _ = played.judge(str(tmp_path / "db.yaml"), **options)
     assert (code, row["reason"]) == (7, "CheckInconclusive")
     assert "no old pod was started within 60s of a new one: " in row["why"]
 
@@ -201,10 +169,8 @@ def test_without_old_pods_nothing_is_compared(
     (tmp_path / "gate.yaml").write_text(ALONE.replace("DURING", during))
     file = manifest(changes={"replicas: 3": f"replicas: 3\n  strategy: {{type: {strategy}}}"})
     for trouble in ("good", "stale-deadline"):
-        played.out.truncate(0)
-        played.out.seek(0)
         options = {"config": [str(tmp_path / "gate.yaml")], "with_": trouble}
-        code, (row,), warnings = rehearsed(played, file, **options)
+        code, (row,), warnings = played.judge(file, **options)
         assert (code, row["reason"], row["as_expected"]) == (7, "CheckInconclusive", False)
         gone = "served nothing meanwhile" if during == "bake" else "no longer serves"
         assert row["why"].startswith("CheckInconclusive: error-share: ")
@@ -236,7 +202,7 @@ def test_a_rolling_update_that_nothing_holds_back_is_warned_of(
     (tmp_path / "gate.yaml").write_text(ALONE.replace("DURING", "both"))
     file = manifest(changes={"minReadySeconds: 5": f"minReadySeconds: {seconds}"})
     options = {"config": [str(tmp_path / "gate.yaml")], "with_": "good"}
-    _, _, warnings = rehearsed(played, file, **options)
+    _, _, warnings = played.judge(file, **options)
     assert sum(line.startswith(short) for line in warnings) == count
 
 
@@ -248,7 +214,7 @@ def test_an_outage_of_prometheus_alone_is_no_failure(
 ) -> None:
     """Unless the policy takes it for one, which is marked."""
     options = {"config": [config], "with_": "no-metrics", "on_inconclusive": policy}
-    found, (row,), _ = rehearsed(played, manifest(), **options)
+    found, (row,), _ = played.judge(manifest(), **options)
     assert (found, row["reason"], row["as_expected"]) == (code, "CheckError", fine)
     assert "errors in a row" in row["why"]
 
@@ -261,7 +227,7 @@ def test_what_no_check_can_have_is_left_out(
     monkeypatch.setattr(rehearsing, "TROUBLES", some)
     path = tmp_path / "gate.yaml"
     path.write_text("checks: [{name: a, command: ['true'], required: false}]\n")
-    _, (row,), warnings = rehearsed(played, manifest(), config=[str(path)], all_=True)
+    _, (row,), warnings = played.judge(manifest(), config=[str(path)], all_=True)
     assert row["kind"] == "good"
     left_out = [f"{kind} is left out: no check can have it" for kind in [*some][1:]]
     assert warnings == left_out
@@ -289,7 +255,7 @@ def test_a_scenario_says_what_a_check_measures(
 ) -> None:
     """From a second on; checks that it does not name are well."""
     path = scenario(tmp_path, "checks:\n  errors: {0s: 0.05, 40s: 0.2}\n  errrs: 1\n")
-    code, (row,), warnings = rehearsed(played, manifest(), config=[config], scenario=path)
+    code, (row,), warnings = played.judge(manifest(), config=[config], scenario=path)
     assert (code, row["decided_at_seconds"]) == (4, 40)
     assert row["why"] == "CheckFailed: errors: 0.2 is not <= 0.1"
     assert warnings[0] == "the scenario's errrs is no check that is configured"
@@ -302,139 +268,6 @@ def test_a_scenario_says_what_the_version_before_measures(
 ) -> None:
     """Under the check's name with `:baseline`."""
     path = scenario(tmp_path, "checks:\n  slower: 0.4\n  'slower:baseline': {2s: 0.1, 5m: 0.9}\n")
-    code, (row,), warnings = rehearsed(played, manifest(), config=[config], scenario=path)
+    code, (row,), warnings = played.judge(manifest(), config=[config], scenario=path)
     assert (code, warnings) == (4, [])
     assert row["why"].startswith("CheckFailed: slower: 0.4 against 0.1")
-
-
-# -- answers ---------------------------------------------------------------------------------------
-
-
-def metric(**more: Any) -> Check:
-    """Make a check of a query."""
-    return Check("c", Metric(Query.parse('a{b="${replicaset}"}', BUILT_IN), **more))
-
-
-def request(**more: Any) -> Check:
-    """Make an HTTP check."""
-    probe = {
-        key: more.pop(key) for key in ("status", "bounds", "max_latency_seconds") if key in more
-    }
-    return Check("c", Http(HttpQuestion("http://web/", **more), **probe))
-
-
-COUNT = MinSamples(Query.parse("n", ()), 20.0)
-CHECKS = [
-    metric(bounds=Bounds(most=0.5)),
-    metric(bounds=Bounds(least=3.0)),
-    metric(bounds=Bounds(least=3.0, most=4.0)),
-    metric(bounds=Bounds(most=-3.0)),
-    metric(bounds=Bounds(least=-7.0, most=-3.0), reduce=Reduce.ALL),
-    metric(bounds=Bounds(most=1e308), min_samples=COUNT, freshness=Query.parse("up", ())),
-    metric(compare=Ratio(2.0, 5.0)),
-    metric(compare=MannWhitney()),
-    metric(bounds=Bounds(least=10.0), compare=Ratio(2.0)),
-    request(),
-    request(status=(500, 599)),
-    request(contains="fine", max_latency_seconds=0.5),
-    request(json_path=("a",), bounds=Bounds(least=3.0)),
-    Check("c", Command(("./smoke",))),
-]
-
-
-def questions_of(check: Check) -> Questions:
-    """Return what a check asks."""
-    match check.probe:
-        case Metric() as asked:
-            one = MetricQuestion("q", 0.0)
-            return Questions(
-                one,
-                one if asked.min_samples else None,
-                one if asked.freshness else None,
-                one if asked.compare else None,
-            )
-        case Http(question=question):
-            return Questions(question)
-        case Counts():
-            return Questions(MetricQuestion("q", 0.0), baseline=MetricQuestion("q", 0.0))
-        case Command(arguments=arguments):
-            return Questions(CommandQuestion(arguments))
-
-
-def serving(*versions: str) -> tuple[PodTraffic, Api]:
-    """Return the traffic of a cluster with a ready pod of each version, named by its hash."""
-    api = Api(Timers(), Names())
-    traffic = PodTraffic(api)
-    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
-    for name in versions:
-        metadata = {"name": name, "uid": name, "labels": {"pod-template-hash": name}}
-        api.store.put(Key("pods", "default", name), {"metadata": metadata, "status": ready})
-    return traffic, api
-
-
-def measured(check: Check, said: Measurement | None, earlier: int = 0) -> Kind:
-    """Measure what a check is answered."""
-    pairs = Pairs()
-    for _ in range(earlier):
-        pairs = pairs.plus(said, good(check))  # type: ignore[arg-type]
-    scripted = Scripted([check], lambda name: said if name == "c" else None, serving("q")[0])
-    answers = scripted.ask(questions_of(check), "c")
-    if isinstance(answers, Errored):
-        return Kind.ERROR
-    assert isinstance(answers, Answers)
-    return measure(check, answers, pairs).kind
-
-
-@pytest.mark.contract("B473")
-@pytest.mark.parametrize("check", CHECKS)
-def test_a_good_answer_passes_and_a_bad_one_fails(check: Check) -> None:
-    """Whatever the bounds; a test of samples needs some of them first."""
-    of_samples = isinstance(check.probe, Metric) and isinstance(check.probe.compare, MannWhitney)
-    earlier = 11 if of_samples else 0
-    assert measured(check, None, 0) is (Kind.NO_DATA if of_samples else Kind.PASS)
-    assert measured(check, bad(check), earlier) is Kind.FAIL
-
-
-@pytest.mark.contract("B473")
-@pytest.mark.parametrize(
-    ("check", "no_data", "silent"),
-    [
-        (metric(bounds=Bounds(most=1.0)), Kind.NO_DATA, Kind.ERROR),
-        (request(json_path=("a",), bounds=Bounds(most=1.0)), Kind.NO_DATA, Kind.FAIL),
-        (request(), Kind.ERROR, Kind.FAIL),
-        (Check("c", Command(("./smoke",))), Kind.ERROR, Kind.ERROR),
-    ],
-)
-def test_what_says_nothing_says_it_as_its_source_does(
-    check: Check, no_data: Kind, silent: Kind
-) -> None:
-    """A service that does not answer fails; a server of metrics, or a command, cannot tell."""
-    assert measured(check, NoAnswer.NO_DATA) is no_data
-    assert measured(check, NoAnswer.UNREACHABLE) is silent
-
-
-@pytest.mark.contract("B1290")
-@pytest.mark.parametrize(
-    ("query", "since_gone_seconds", "kind"),
-    [
-        ("latency", -1.0, Kind.PASS),
-        ("latency", 1.0, Kind.NO_DATA),
-        ("rate(latency[2m])", 80.0, Kind.PASS),
-        ("rate(latency[2m])", 100.0, Kind.NO_DATA),
-    ],
-)
-def test_a_version_has_data_until_its_pods_are_gone(
-    query: str, since_gone_seconds: float, kind: Kind
-) -> None:
-    """A range sees them for as long as it has two scrapes of theirs, half a minute apart."""
-    check = metric(compare=Ratio(2.0))
-    traffic, api = serving("new", "old")
-    api.timers.run_due(300.0)
-    api.store.remove(Key("pods", "default", "old"))
-    at = 300.0 + since_gone_seconds
-    asked = Questions(
-        MetricQuestion(f"{query} # new", at), baseline=MetricQuestion(f"{query} # old", at)
-    )
-    answers = Scripted([check], lambda _: None, traffic).ask(asked, "c")
-    assert isinstance(answers, Answers)
-    assert measure(check, answers).kind is kind

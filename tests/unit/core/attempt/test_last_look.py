@@ -6,35 +6,31 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
 
 from gate.core.attempt.history_entries import closed_of
-from gate.core.attempt.last_look import Finding, FindingKind, LeftObject, compare
+from gate.core.attempt.last_look import Finding, FindingKind
 from gate.core.attempt.limits import INSPECTION_SECONDS
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.endings.differences import differences
 from gate.core.endings.last_reads import with_deletions_checked
-from gate.core.model.body import NOTHING, Body
-from gate.core.model.fact import Absent, Known, Unknown
-from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref
+from gate.core.model.body import NOTHING
+from gate.core.model.fact import Known, Unknown
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Release, Write
 from gate.core.protocol.events import AttemptEvent, Interrupted, ReadBack, Written
 from gate.core.rollout.policy import Policy, Response
 from gate.core.versions.history import Closing
+from tests.unit.core.attempt.test_left_objects import AS_WRITTEN, DELETED, deleting
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.player import Player, ends, planned, serving
 from tests.unit.core.server import Server
 from tests.unit.core.world import config_ref, refusals
 
 SETTINGS = config_ref()
-AS_WRITTEN = Finding(FindingKind.AS_WRITTEN)
-DELETED = Finding(FindingKind.DELETED)
 Meddle = Callable[[Server], object]
 
 
@@ -153,9 +149,7 @@ def test_a_superseded_end_names_what_is_still_ours(gone: bool | None) -> None:
 @pytest.mark.contract("B145")
 def test_what_was_as_it_is_before_the_run_is_no_leftover() -> None:
     """A ConfigMap that the apply did not change is nobody's concern."""
-    server = Server(v2="stuck")
-    server.put(manifest("v1"))
-    server.put(config("a"))
+    server = serving(config("a"), v2="stuck")
     player = Player(server, planned(server, config("a"), manifest("v2")))
     player.run_to(State.FOLLOWING)
     server.put(manifest("v3"), "kubectl")
@@ -187,18 +181,9 @@ def held(player: Player, effect: Read, *finalizers: str) -> ReadBack:
     return ReadBack(player.attempt.now, effect.effect_id, fact)
 
 
-def deleting(live: LiveObject, *finalizers: str) -> LiveObject:
-    """Return an object whose deletion waits for finalizers."""
-    body = live.body.thaw()
-    metadata = {**body["metadata"], "deletionTimestamp": "2026-11-22T10:00:00Z"}
-    metadata |= {"finalizers": list(finalizers)} if finalizers else {}
-    return replace(live, body=Body.of({**body, "metadata": metadata}), resource_version="99999")
-
-
 def pruning() -> Player:
     """Begin a rollout that fails, with a new ConfigMap that is to go again."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
+    server = serving(v2="crash")
     policy = Policy(response=Response(prune_created=True))
     player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
     player.run_to(State.CONFIRMING, Leg.BACK)
@@ -256,8 +241,7 @@ def test_what_is_pruned_and_made_anew_is_said() -> None:
 @pytest.mark.contract("B49", "B280")
 def test_each_other_object_is_read_once_and_no_deployment() -> None:
     """The confirming read has just read the Deployment; the rest is asked for at once."""
-    server = Server()
-    server.put(manifest("v1"))
+    server = serving()
     others = [config("b", name) for name in ("one", "two", "three")]
     player = Player(server, planned(server, *others, manifest("v2")))
     player.hold = (Read,)
@@ -318,113 +302,6 @@ def test_an_end_that_waits_for_nothing_says_only_that(number: int | None) -> Non
     assert attempt.outcome in (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
     assert {found.kind for found in attempt.ledger.findings.values()} == {FindingKind.UNREAD}
     assert list(differences(attempt)) == []
-
-
-# -- the comparison --------------------------------------------------------------------------------
-
-
-def live(
-    managed: list[dict[str, Any]], data: dict[str, Any] | None = None, **over: Any
-) -> LiveObject:
-    """Return a ConfigMap as a read gives it."""
-    metadata = {"name": "settings", "namespace": "shop"}
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data or {}}
-    fields = {"managedFields": managed}
-    given = {"uid": "u", "resource_version": "1", "body": Body.of(body), **over}
-    return LiveObject(Ref("v1", "ConfigMap", "shop", "settings"), managed=Body.of(fields), **given)
-
-
-def entry(manager: str, *keys: str, operation: str = "Apply", time: str = "1") -> dict[str, Any]:
-    """Return an entry of managed fields that owns keys of `data`."""
-    owned: dict[str, Any] = {"f:data": {f"f:{key}": {} for key in keys}}
-    return {"manager": manager, "operation": operation, "time": time, "fieldsV1": owned}
-
-
-OURS = entry("rollout-gate", "a", "b")
-WRITTEN = live([OURS], {"a": "1", "b": "2"})
-
-
-@pytest.mark.contract("B49")
-@pytest.mark.parametrize(
-    ("now", "found"),
-    [
-        (live([OURS], {"a": "1", "b": "2", "c": "3"}), AS_WRITTEN),
-        (
-            live([entry("rollout-gate", "a")], {"a": "1"}),
-            Finding(FindingKind.CHANGED, (), ("data.b",)),
-        ),
-        (
-            live([entry("rollout-gate", "a", "b", time="2")], {"a": "1", "b": "x"}),
-            Finding(FindingKind.CHANGED, ("rollout-gate",), ("data.b",)),
-        ),
-        (
-            live([OURS, entry("labeller", "c")], {"a": "1", "b": "x"}),
-            Finding(FindingKind.CHANGED, (), ("data.b",)),
-        ),
-        (
-            live(
-                [
-                    entry("rollout-gate", "a"),
-                    entry("one", "b"),
-                    entry("two", "b", operation="Update"),
-                ],
-                {"a": "1", "b": "x"},
-            ),
-            Finding(FindingKind.CHANGED, ("one", "two"), ("data.b",)),
-        ),
-    ],
-    ids=["added-to", "removed", "same-manager", "no-owner-tells", "two-owners"],
-)
-def test_who_changed_it_is_named_only_where_the_object_says_so(
-    now: LiveObject, found: Finding
-) -> None:
-    """A field that is gone has no owner, and a bystander is not blamed."""
-    assert compare(LeftObject(WRITTEN), Known(now)) == found
-
-
-@pytest.mark.contract("B49", "B143")
-def test_an_item_of_a_list_is_found_without_a_key_that_the_server_defaults() -> None:
-    """A Service's port is restored as it was applied, without its protocol."""
-
-    def service(port: int, *managed: dict[str, Any]) -> LiveObject:
-        ports = [{"port": port, "protocol": "TCP", "targetPort": 8080}]
-        body = Body.of({"kind": "Service", "metadata": {}, "spec": {"ports": ports}})
-        return live([*managed], body=body)
-
-    def owner(manager: str, port: int) -> dict[str, Any]:
-        item: dict[str, Any] = {
-            f'k:{{"port":{port},"protocol":"TCP"}}': {"f:port": {}, "f:targetPort": {}}
-        }
-        owned = {"f:spec": {"f:ports": item}}
-        return {"manager": manager, "operation": "Apply", "fieldsV1": owned}
-
-    ours = owner("rollout-gate", 80)
-    sent = Body.of({"spec": {"ports": [{"port": 80, "targetPort": 8080}]}})
-    left = LeftObject(service(80, ours), sent)
-    path = 'spec.ports[port=80,protocol="TCP"]'
-    assert compare(left, Known(service(80, ours))) == AS_WRITTEN
-    theirs = compare(left, Known(service(9090, owner("mesh", 9090))))
-    assert theirs == Finding(FindingKind.CHANGED, ("mesh",), (path,))
-    altered = LeftObject(service(9090, ours), sent)
-    never = compare(altered, Known(service(9090, ours)))
-    assert never == Finding(FindingKind.NOT_AS_SENT, (), (path,))
-
-
-@pytest.mark.contract("B49")
-def test_an_object_without_managed_fields_is_compared_whole() -> None:
-    """Some servers keep none: then all of it counts."""
-    left = LeftObject(live([], {"a": "1"}))
-    assert compare(left, Known(live([], {"a": "1"}, resource_version="2"))) == AS_WRITTEN
-    changed = compare(left, Known(live([], {"a": "2"}, resource_version="2")))
-    assert changed == Finding(FindingKind.CHANGED)
-
-
-@pytest.mark.contract("B49", "B176")
-def test_names_that_could_not_be_printed_come_escaped() -> None:
-    """A finalizer or a manager is text of others."""
-    finding = compare(LeftObject(WRITTEN), Known(deleting(WRITTEN, "a\u202eb")))
-    assert finding == Finding(FindingKind.BEING_DELETED, finalizers=('"a\\u202eb"',))
-    assert compare(LeftObject(WRITTEN), Absent()) == DELETED
 
 
 # -- what is remembered of it ----------------------------------------------------------------------

@@ -19,7 +19,7 @@ from gate.core.checks.spec import Check, ComparedPods, Counts, During
 from gate.core.model.objects import Workload
 from gate.core.statistics.simulated_looks import Uniform
 from tests.table import each
-from tests.unit.core.checks.test_count_run import counts, started, steady
+from tests.unit.core.checks.count_looks import counts, started, steady
 from tests.unit.core.kinds.stateful_set.test_blocking import stateful_set
 from tests.unit.core.world import deployment
 
@@ -111,6 +111,17 @@ def test_where_nothing_can_be_compared_it_is_said(
     assert obstacle in found.plan.obstacle.why
     assert (found.failed, found.passed) == ((), None)
     assert (found.enough_seconds is not None) == ("9 are needed" in obstacle)
+
+
+@pytest.mark.contract("B1202", "B1518")
+@each(("rate", "is_hopeless"), [(0.01, False), (0.00001, True)])
+def test_of_a_short_phase_it_is_said_where_no_longer_one_would_do(
+    rate: float, is_hopeless: bool
+) -> None:
+    """With one bad request of a hundred thousand, an hour shows nothing of 20 a second."""
+    found = foresee(plan(rate=rate, seconds=60.0), begin)
+    assert ("not even an hour finds twice as bad" in found.way_out) is is_hopeless
+    assert found.way_out.startswith("a longer --bake")
 
 
 @pytest.mark.contract("B1202")

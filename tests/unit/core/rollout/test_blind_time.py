@@ -15,8 +15,7 @@ from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Observed
 from tests.table import each
 from tests.unit.core.leaves import manifest
-from tests.unit.core.player import Player, planned
-from tests.unit.core.server import Server
+from tests.unit.core.player import Player, planned, serving
 from tests.unit.core.world import (
     DEADLINE_EXCEEDED,
     Scene,
@@ -252,8 +251,7 @@ def test_a_condition_that_was_seen_in_blindness_stands_from_its_end() -> None:
 
 def rolling() -> Player:
     """Return an attempt that follows a version whose pods do not get ready."""
-    server = Server(v2="stuck")
-    server.put(manifest("v1"))
+    server = serving(v2="stuck")
     player = Player(server, planned(server, manifest("v2")))
     player.run_to(State.FOLLOWING)
     return player

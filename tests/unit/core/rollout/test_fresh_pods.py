@@ -7,7 +7,7 @@ import pytest
 from gate.core.checks.old_pods import OldPods
 from gate.core.kinds.registry import unseen
 from gate.core.model.objects import Watched
-from gate.core.rollout.fresh_pods import sort_old_pods
+from gate.core.rollout.fresh_pods import has_old_pods, sort_old_pods
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.snapshot import Snapshot
 from tests.table import each
@@ -55,7 +55,18 @@ def test_a_pod_is_fresh_within_a_minute_of_a_new_one(created_at: str, is_fresh: 
     """Before or after; a time that is not known makes nothing fresh."""
     found = sort_old_pods(snapshot((1, OLD, created_at), (2, NEW, at(600)), (3, NEW, "")), OLD)
     names = frozenset({f"{OLD}-1"})
-    assert found == (OldPods(fresh=names) if is_fresh else OldPods(others=names))
+    fresh = OldPods(fresh=names, are_there=True)
+    assert found == (fresh if is_fresh else OldPods(others=names))
+
+
+@pytest.mark.contract("B1165")
+def test_pods_of_the_old_version_are_there_until_they_are_deleted() -> None:
+    """Those of the new version are none of them."""
+    both = snapshot((1, OLD, at(1)), (2, NEW, at(1)))
+    assert has_old_pods(both, OLD)
+    assert not has_old_pods(both, NEW)
+    assert not has_old_pods(both, "web-0")
+    assert not has_old_pods(snapshot((2, NEW, at(1))), OLD)
 
 
 @pytest.mark.contract("B1206")
@@ -80,7 +91,8 @@ def test_a_pod_of_a_partition_that_restarts_with_the_new_ones_is_fresh() -> None
     )
     for thing in things:
         found = found.fold(Observed(0.0, thing))
-    assert sort_old_pods(found, DB_OLD) == OldPods(frozenset({"db-1"}), frozenset({"db-0"}))
+    sorted_pods = sort_old_pods(found, DB_OLD)
+    assert sorted_pods == OldPods(frozenset({"db-1"}), frozenset({"db-0"}), are_there=True)
 
 
 @pytest.mark.contract("B1206")

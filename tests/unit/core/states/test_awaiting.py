@@ -24,7 +24,7 @@ from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
 from tests.unit.core.leaves import config, manifest, ref_of
-from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.player import Player, ends, planned, serving
 from tests.unit.core.recovery.test_resumption import Dying, plan_of, resumed
 from tests.unit.core.server import Server
 
@@ -55,9 +55,7 @@ def applying(
 
 def needing(readiness: Readiness, policy: Policy | None = None, *, beside: bool = True) -> Player:
     """Return an apply of a definition, of an object that needs it, and of `web` beside them."""
-    server = Server()
-    server.put(manifest("v1"))
-    server.put(config("1", "settings"))
+    server = serving(config("1", "settings"))
     server.readiness[DEFINITION] = readiness
     bodies = (
         config("2", "settings"),

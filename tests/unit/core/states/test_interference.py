@@ -8,11 +8,9 @@ from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.transitions import State
 from gate.core.model.outcome import Outcome
 from gate.core.protocol.effects import Read
-from tests.unit.core.leaves import manifest
+from tests.unit.core.leaves import IMAGE, manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.server import Server
-
-IMAGE = 'spec.template.spec.containers[name="web"].image'
 
 
 @pytest.mark.contract("B1016")

@@ -332,7 +332,7 @@ def test_the_dispersion_is_scipys() -> None:
     assert math.isclose(evidence.compared.dispersion, spread / chi2.ppf(0.1, 58), rel_tol=CLOSE)
 
 
-@pytest.mark.contract("B1450")
+@pytest.mark.contract("B1450", "B1538")
 @each("old", [(1, 1000), (300, 1000)])
 def test_a_negligible_rate_goes_by_the_bursts_of_the_new_version_alone(
     old: tuple[float, float],

@@ -12,15 +12,12 @@ from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import Player, planned
-from tests.unit.core.server import Server
+from tests.unit.core.player import Player, planned, serving
 
 
 def rolling(what: str = "stuck", policy: Policy | None = None) -> Player:
     """Begin to roll v2 out over a v1 that serves."""
-    server = Server(v2=what)
-    server.put(manifest("v1"))
-    server.put(config("a"))
+    server = serving(config("a"), v2=what)
     return Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
 
 
@@ -49,9 +46,7 @@ def test_a_pods_trouble_is_told_once_a_cause() -> None:
 
 def test_a_denial_is_told_of_the_deployment_that_it_is_about() -> None:
     """The ReplicaSet of one Deployment is not told as trouble of another one."""
-    server = Server(v2="stuck", v3="stuck")
-    server.put(manifest("v1"))
-    server.put(manifest("v1", "api"))
+    server = serving(manifest("v1", "api"), v2="stuck", v3="stuck")
     player = Player(server, planned(server, manifest("v2"), manifest("v3", "api")))
     player.run_to(State.FOLLOWING)
     player.behave("denied", "v2")

@@ -12,14 +12,12 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Write
 from gate.report.document.remarks import remarks
 from tests.unit.core import world
-from tests.unit.core.leaves import Leaves, manifest
-from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.leaves import IMAGE, Leaves, manifest
+from tests.unit.core.player import Player, ends, lost, planned
 from tests.unit.core.recovery.test_resumption import Dying, finished, plan_of, resumed
 from tests.unit.core.server import Server
-from tests.unit.core.test_attempt_writes import lost
 
 BACK = (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-IMAGE = 'spec.template.spec.containers[name="web"].image'
 BEFORE = {"mode": "one", "level": "1", "gone": "x"}
 AFTER = {"mode": "two", "level": "2", "new": "y"}
 

@@ -23,7 +23,7 @@ from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.result import Result
 from gate.report.style.style import Style
 from tests.table import each
-from tests.unit.core.checks.test_count_run import both, counts, samples
+from tests.unit.core.checks.count_looks import both, counts, samples
 from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
 from tests.unit.report.cluster import manifest
 from tests.unit.report.endings import serving

@@ -20,7 +20,7 @@ from gate.report.document.comparisons import MOST_LOOKS
 from gate.report.document.course import MOST_SAMPLES, RESOLUTION_SECONDS, Course
 from gate.report.document.samples import history
 from gate.report.schema.course import PodCounts, PodHistory
-from tests.unit.core.checks.test_count_run import counts, steady
+from tests.unit.core.checks.count_looks import counts, steady
 from tests.unit.report.endings import applying, crashed, never_ready
 from tests.unit.report.results import COMPARED
 from tests.unit.report.stage import Stage, run_of

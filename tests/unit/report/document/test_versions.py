@@ -9,8 +9,7 @@ from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import OnInterrupt, Policy, Response
 from gate.report.document.versions import running
 from tests.unit.core.leaves import manifest
-from tests.unit.core.player import Player, ends, planned
-from tests.unit.core.server import Server
+from tests.unit.core.player import Player, ends, planned, serving
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 
@@ -26,8 +25,7 @@ def test_what_was_changed_before_the_first_write_is_not_what_was_read(
     edit: dict[str, object], runs: str, *, is_told: bool
 ) -> None:
     """Somebody writes between the preflight and our write: it is refused, and theirs runs."""
-    server = Server()
-    server.put(manifest("v1"))
+    server = serving()
     player = Player(server, planned(server, manifest("v2")))
     server.edit(player.web, "kubectl-edit", edit)
     if is_told:
@@ -39,8 +37,7 @@ def test_what_was_changed_before_the_first_write_is_not_what_was_read(
 @pytest.mark.contract("B182")
 def test_a_version_that_is_first_seen_on_the_way_back_is_the_new_one() -> None:
     """After a signal its pods still run beside what goes back: that is not "no pod"."""
-    server = Server(v2="good")
-    server.put(manifest("v1"))
+    server = serving(v2="good")
     back = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
     player = Player(server, planned(server, manifest("v2"), policy=back))
     player.news = lambda: None  # type: ignore[method-assign]

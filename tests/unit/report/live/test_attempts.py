@@ -19,7 +19,7 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import Budgets, Policy
 from gate.report.live.attempts import attempt_view, status_view
 from gate.report.live.view import Mark, View
-from tests.unit.core.checks.test_count_run import counts, steady
+from tests.unit.core.checks.count_looks import counts, steady
 from tests.unit.report.cluster import RUNNING, WAITING_CRASH, manifest
 from tests.unit.report.endings import applying, crashed, lost_contact, serving, two_deployments
 from tests.unit.report.stage import Stage
@@ -129,7 +129,7 @@ def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:
     (rollout,) = stage.attempt.workloads.rollouts.values()
     view = status_view(rollout, stage.attempt.now, stage.attempt.now - 3.0)
     assert (view.phase, view.seconds, view.checks) == ("progressing", 3.0, ())
-    assert [each.role for each in view.workloads[0].revisions] == ["new", "old"]
+    assert [each.role for each in view.workloads[0].revisions] == ["current", "other"]
 
 
 def test_what_is_not_there_yet_is_said() -> None:

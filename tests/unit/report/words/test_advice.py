@@ -85,6 +85,17 @@ def test_after_a_comparison_no_single_look_is_advised(
     assert "--explain" not in said
 
 
+@pytest.mark.contract("B1538")
+def test_a_comparison_that_cannot_be_judged_is_to_be_mended() -> None:
+    """Of counters that are none no longer time shows anything."""
+    result = result_of(workload_result(Outcome.INCONCLUSIVE, Reason.CHECK_ERROR))
+    result["checks"] = [{**COMPARED, "verdict": "inconclusive"}]
+    said = words(result)
+    assert "mend the check first" in said
+    assert "--explain" in said
+    assert "side by side" not in said
+
+
 @pytest.mark.contract("B1451", "B1452")
 @each(
     ("is_first", "shared", "enough", "advised"),

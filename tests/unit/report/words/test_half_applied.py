@@ -20,9 +20,8 @@ from gate.report.schema.result import Result
 from gate.report.style.style import Style
 from gate.report.words.facts import sentence
 from tests.unit.core.leaves import config, manifest, ref_of
-from tests.unit.core.player import Player, planned
+from tests.unit.core.player import Player, lost, planned
 from tests.unit.core.server import Server
-from tests.unit.core.test_attempt_writes import lost
 from tests.unit.core.world import config_ref
 
 WEB, API = (ref_of(manifest("v1", name)) for name in ("web", "api"))

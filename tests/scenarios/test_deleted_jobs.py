@@ -1,0 +1,101 @@
+"""Jobs that are gone before the attempt ends: deleted by somebody, or by their time to live."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
+from tests.bed.jobs import CRASH, ended, entry, job, mode
+from tests.bed.scene import Scene, settings, tidying, web
+
+
+@pytest.mark.contract("B1036")
+def test_a_failed_job_that_is_gone_leads_to_no_log(scene: Scene) -> None:
+    """Its `ttlSecondsAfterFinished` took it with its pods: the next apply runs it again."""
+    document = scene.apply(settings("two"), job(behaviour=CRASH)).document
+    (own,) = (one for one in document["objects"] if one["kind"] == "Job")
+    own["action"] = "gone"
+    said = verdict_text(document, Style(width=200))
+    assert "so the next apply runs it again" in " ".join(said.split())
+    for useless in ("kubectl logs", "replace-failed", "generateName"):
+        assert useless not in said
+
+
+@pytest.mark.contract("B969")
+def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) -> None:
+    """`ttlSecondsAfterFinished` 0 deletes it right away, as somebody may before it ends."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(), web(2), job("x", behaviour="ready=9")) as running:
+        running.wait_for_line("job/migrate: 1 pod has succeeded")
+        scene.objects.delete("jobs", "migrate")
+        running.wait_for_line("job/x: 0 of 1 completions, 1 pod running")
+        scene.objects.delete("jobs", "x")
+        result = running.wait()
+    assert entry(result, "migrate")["reason"] == "Complete"
+    assert entry(result, "x")["reason"] == "Deleted"
+
+
+@pytest.mark.contract("B1078")
+@pytest.mark.sandbox_only("the words of an end that is played elsewhere")
+@pytest.mark.parametrize(("behaviour", "exit_code"), [("ready=20", 0), ("never-ready", 4)])
+def test_a_job_that_goes_by_its_time_to_live_is_nobodys_deletion(
+    scene: Scene, behaviour: str, exit_code: int
+) -> None:
+    """It had ended, and is gone while the Deployment still rolls: nobody is blamed for it."""
+    scene.serve(settings("one"), web())
+    passing = job(ttlSecondsAfterFinished=0)
+    result = scene.apply(settings("two"), passing, web(2, behaviour=behaviour))
+    assert result.exit_code == exit_code, str(result)
+    assert not scene.objects.list_all("jobs")
+    assert entry(result, "migrate")["reason"] == "Complete"
+    assert "somebody" not in result.stdout + result.stderr
+
+
+@pytest.mark.contract("B981", "B1053", "B1054", "B1055")
+def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(scene: Scene) -> None:
+    """Configuration goes back, 4; nobody rejected anything, and its pod may run on."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    assert ended(result) == (4, "rolled-back", "Deleted")
+    assert mode(scene) == "one"
+    assert entry(result, "migrate")["outcome"] == "superseded"
+    assert entry(result, "web")["outcome"] == "refused"
+    assert entry(result, "web")["message"].startswith("it was not written, since")
+    text = " ".join(verdict_text(result.document, Style(width=200)).split())
+    assert "the apply broke off half-way at job/migrate: the Job was deleted" in text
+    assert "deployment/web was never written; what job/migrate may have done stays" in text
+    assert "not written deployment/web Deleted runs shop/web:1" in text
+    # The garbage collector may have taken the pod by then.
+    left = ("1 of its pods was still there", "no pod of it was left")
+    assert any(f"deleted before it ended; {one} when last seen" in text for one in left)
+
+
+@pytest.mark.contract("B1063")
+@pytest.mark.sandbox_only("what is said of an end that comes before the controller acts")
+def test_what_somebody_edits_beside_a_deleted_job_is_not_as_it_was(scene: Scene) -> None:
+    """Their version is about to roll out, though no pod of it was seen yet."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
+        running.wait_for_line("1 pod running")
+        scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    found = entry(result, "web")
+    assert (found["outcome"], found["running"]) == ("superseded", "mixed")
+
+
+@pytest.mark.contract("B981", "B1054")
+def test_a_deleted_job_takes_back_configuration_without_another_workload(scene: Scene) -> None:
+    """What would have been written behind it stays unwritten, too."""
+    scene.serve(settings("one"))
+    with scene.applying(settings("two"), job(behaviour="ready"), tidying()) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    assert ended(result) == (4, "rolled-back", "Deleted")
+    assert mode(scene) == "one"
+    assert not scene.objects.list_all("cronjobs")

@@ -1,0 +1,115 @@
+"""A command that first finishes what an earlier attempt has left."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_runs,
+    assert_verified,
+    images,
+    warned,
+)
+from tests.bed.leases import held_locks
+from tests.bed.scene import Scene, web
+from tests.long import longer
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import SLOW, kill_apply, recover, signal_at
+from tests.scenarios.test_recovering import three
+from tests.scenarios.versions import one_line, report
+
+pytestmark = pytest.mark.sandbox_only("minutes of waiting")
+
+
+@pytest.mark.contract("B540")
+def test_the_next_apply_finishes_first(scene: Scene, program: PlayedGate) -> None:
+    """What was left goes back, and the next version is applied over what served before."""
+    scene.serve(web())
+    kill_apply(scene, program, web(2, behaviour=SLOW))
+    result = scene.apply(web(3))
+    assert_verified(result)
+    assert "recovered   deployment/web: rolled-back" in result.stderr
+    assert result.document["deployments"][0]["baseline"]["images"] == ["shop/web:1"]
+    assert_runs(scene.objects, "shop/web:3", revision=4)
+
+
+@pytest.mark.contract("B910")
+def test_a_run_says_that_it_first_finished_another(scene: Scene, program: PlayedGate) -> None:
+    """Nothing was to be changed then; the Deployment was written all the same."""
+    assert_verified(scene.apply(web()))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
+    result = scene.apply(web())
+    assert_verified(result, "NoChange")
+    assert warned(
+        result,
+        "this run first finished what an earlier attempt had left of deployment/web: rolled-back",
+    )
+    shown = one_line(report(scene, result))
+    said = "this run finished what an attempt had left; then deployment/web had nothing to change"
+    assert said in shown, shown
+
+
+@pytest.mark.contract("B546")
+@pytest.mark.parametrize("output", ["text", longer("json")])
+def test_a_refusal_after_a_recovery_tells_of_it(
+    scene: Scene, program: PlayedGate, output: str
+) -> None:
+    """The rollback was written, and of the version that is refused nothing."""
+    scene.serve(web())
+    kill_apply(scene, program, web(2, behaviour=SLOW))
+    invalid = web(3) | {"spec": web(3)["spec"] | {"replicas": -1}}
+    result = program("apply", "-f", scene.manifest(invalid), "--output", output)
+    assert result.exit_code == 3, str(result)
+    said = "nothing was written, except to finish an earlier attempt"
+    assert f"refused (exit 3, Rejected): {said}" in result.stderr
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+
+
+@pytest.mark.contract("B544", "B546", "B1021")
+def test_a_signal_in_a_recovery_before_an_apply_ends_the_apply(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The result is that of the attempt which was being finished, and tells of what it wrote."""
+    scene.serve(web())
+    kill_apply(scene, program, web(2, behaviour=SLOW))
+    result = signal_at(
+        program, "finishing what", "apply", "-f", scene.manifest(web(3)), "--output", "json"
+    )
+    assert "before anything" not in result.document["message"], result.document["message"]
+    left = (
+        "that is of an earlier attempt, which this run was to finish first; it began nothing else"
+    )
+    assert result.document["message"].endswith(f"; {left}")
+    assert result.document["deployments"]
+    assert images(scene.objects.get("deployments", "web")) != ["shop/web:3"]
+
+
+@pytest.mark.contract("B548", "B531")
+@pytest.mark.parametrize("cut", ["kill", "signal"])
+@pytest.mark.parametrize("then", ["recover", "apply"])
+def test_a_recovery_that_was_cut_off_hides_no_record(
+    scene: Scene, program: PlayedGate, cut: str, then: str
+) -> None:
+    """The record stands in db's lock; api's is the first of those that its finder takes."""
+    scene.serve(*three())
+    left = [web(2, name="db", behaviour=SLOW), web(2, behaviour=SLOW)]
+    kill_apply(scene, program, *left)
+    with program.start("apply", "-f", scene.manifest(web(3, name="api"), web(3))) as running:
+        running.wait_for_line("finishing what")
+        if cut == "kill":
+            running.kill()
+        else:
+            running.send(signal.SIGTERM)
+            assert running.wait().exit_code == 143
+    if then == "recover":
+        assert_ended(recover(scene, "web"), 4, "rolled-back", "Interrupted")
+    else:
+        result = program("apply", "-f", scene.manifest(web(4)))
+        assert result.exit_code == 0, str(result)
+        assert "recovered   deployment/db, deployment/web: rolled-back" in result.stderr
+        assert_runs(scene.objects, "shop/web:4")
+    assert images(scene.objects.get("deployments", "db")) == ["shop/db:1"]
+    assert held_locks(scene) == []

@@ -1,0 +1,111 @@
+"""What is warned of before the first write, and stops nobody."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from sandbox.face import JSON
+from tests.unit.app.bodies import settings, web
+from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.server import Server
+from tests.unit.kube.scripted import Seen, as_status
+
+DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
+
+
+@pytest.mark.contract("B6")
+@pytest.mark.parametrize("command", ["apply", "restart"])
+def test_a_webhook_that_takes_no_dry_run_is_a_warning(
+    gate: Gate, server: Server, manifest: Manifest, command: str
+) -> None:
+    """The attempt goes on, and says what it could not try."""
+    server.put(web())
+    said = 'admission webhook "audit.example.test" does not support dry run'
+
+    def answered(seen: Seen) -> None:
+        if seen.query.get("dryRun") == "All":
+            server.on("PATCH", DEPLOYMENT, as_status(400, said, "BadRequest"))
+        else:
+            server.forget("PATCH", DEPLOYMENT)
+
+    server.on_request = answered
+    given = {"file": [manifest(web("2"))]} if command == "apply" else {}
+    ended = gate(command, *([] if given else ["web"]), **given)
+    assert (ended.code, ended.document["outcome"]) == (0, "verified")
+    assert f"deployment/web was not tried: {said}" in ended.warnings
+
+
+@pytest.mark.contract("B57")
+def test_configuration_alone_is_warned_of(gate: Gate, server: Server, manifest: Manifest) -> None:
+    """Running pods do not pick it up; not where a pod template changes too."""
+    server.put(web(), settings("one"))
+    alone = "only configuration changes (configmap/settings): running pods may not"
+
+    def warned(*objects: JSON) -> bool:
+        ended = gate("preflight", file=[manifest(*objects)], silence=["all"])
+        return any(warning.startswith(alone) for warning in ended.warnings)
+
+    assert warned(web(), settings("two"))
+    assert warned(settings("two"))
+    assert not warned(web("2"), settings("two"))
+    assert not warned(web(), settings("one"))
+
+
+@pytest.mark.contract("B1461")
+@pytest.mark.parametrize(
+    ("container", "is_named"),
+    [
+        ({"envFrom": [{"configMapRef": {"name": "settings"}}]}, True),
+        ({"envFrom": [{"secretRef": {"name": "settings"}}]}, False),
+        ({"envFrom": [{"configMapRef": {"name": "others"}}]}, False),
+    ],
+)
+def test_pods_that_keep_their_environment_are_named(
+    gate: Gate, server: Server, manifest: Manifest, container: JSON, *, is_named: bool
+) -> None:
+    """Beside another workload, which changes and whose pods start anew."""
+    reader, other = web(), web()
+    reader["spec"]["template"]["spec"]["containers"][0] |= container
+    other["metadata"]["name"] = "other"
+    server.put(reader, other, settings("one"))
+    changed = copy.deepcopy(other)
+    changed["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/other:2"
+    path = manifest(reader, changed, settings("two"))
+    found = gate("preflight", file=[path], silence=["all"]).warnings
+    keeps = "deployment/web: its pods keep configmap/settings in their environment as it was"
+    assert any(one.startswith(keeps) and "rollout-gate restart" in one for one in found) == is_named
+    assert not any("deployment/other: its pods keep" in one for one in found)
+
+
+@pytest.mark.contract("B229")
+def test_the_lint_warns_and_can_be_silenced(gate: Gate, manifest: Manifest) -> None:
+    """Warnings name the place and the code that silences them."""
+    path = manifest(web("latest", replicas=1))
+    found = " ".join(gate("preflight", file=[path]).warnings)
+    assert "web.yaml:1: deployment/web" in found
+    assert "[mutable-tag]" in found
+    assert "[one-replica]" in found
+    assert gate("preflight", file=[path], silence=["all"]).warnings == []
+
+
+@pytest.mark.contract("B108")
+def test_a_timeout_that_cannot_suffice_is_warned_of(
+    gate: Gate, server: Server, manifest: Manifest
+) -> None:
+    """It is shorter than the deadline, or than the steps take that the rollout has."""
+    body = web(replicas=40, minReadySeconds=60, progressDeadlineSeconds=70)
+    path = manifest(body)
+
+    def warned(**flags: Any) -> list[str]:
+        return gate("preflight", file=[path], **flags).warnings
+
+    steps = "deployment/web: its 2 steps take 2m2s at least, longer than a timeout of 2m"
+    assert warned(timeout="120s") == [steps]
+    assert len(warned(timeout="60s")) == 2
+    assert warned(timeout="123s") == warned() == []
+    assert warned(timeout="60s", silence=["timeout-before-deadline"]) == []
+    server.put(body)
+    assert warned(timeout="120s") == []

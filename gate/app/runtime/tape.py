@@ -107,7 +107,7 @@ class Tape:
 
     def on_step(self, attempt: Attempt) -> None:
         """Take a step of the attempt: note when facts start or stop being missing."""
-        if attempt.course.leg is Leg.BACK or attempt.result.failures or attempt.ended:
+        if attempt.course.leg is Leg.BACK or attempt.ended:
             self._begin()
         self._note_removals(attempt)
         missing = any(

@@ -163,6 +163,7 @@ def _record(record: Record) -> dict[str, Any]:
             ],
             "undo_beyond": [ref(one) for one in record.target_set.undo.beyond],
             "applied_again": [ref(one) for one in record.target_set.applied.again],
+            "left_by_check": [ref(one) for one in record.target_set.applied.left_by_check],
         },
     }
 
@@ -210,8 +211,9 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         (ref_of(one), tuple(map(clean_line, managers)))
         for one, managers in value.get("undo_conflicts", ())
     )
-    beyond, again = (
-        tuple(map(ref_of, value.get(name, ()))) for name in ("undo_beyond", "applied_again")
+    beyond, again, left = (
+        tuple(map(ref_of, value.get(name, ())))
+        for name in ("undo_beyond", "applied_again", "left_by_check")
     )
     return TargetSet(
         FrozenMap(bodies),
@@ -219,7 +221,7 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         obstacles,
         unverified=tuple(map(ref_of, value.get("unverified", ()))),
         shared=FrozenMap((ref_of(one), ref_of(other)) for one, other in value.get("shared", ())),
-        applied=AppliedVersion(FrozenMap(beside), again, doubts),
+        applied=AppliedVersion(FrozenMap(beside), again, doubts, left),
         undo=UndoLimits(FrozenMap(lacks), FrozenMap(conflicts), beyond),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bed.expectations import (
+    assert_ended,
     assert_rolled_back,
     assert_runs,
     assert_verified,
@@ -14,10 +15,13 @@ from tests.bed.pods import behave, image_of
 from tests.bed.scene import Scene, service, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.pod_replacement import db
-from tests.scenarios.versions import CRASH, KEEP, history_rows, mode
+from tests.scenarios.versions import CRASH, KEEP, history_rows, mode, one_line, report
 
 FAILS = ("--smoke-test", "false", "--on-failure", "keep")
 IN_DOUBT = ("--smoke-test", "sh -c 'exit 75'")
+
+
+PAUSED = ("--smoke-test", "false", "--on-failure", "pause")
 
 
 def apply_both(scene: Scene, flags: tuple[str, ...]) -> None:
@@ -33,24 +37,28 @@ def remembered(scene: Scene) -> list[tuple[object, ...]]:
     return [(one["images"], one["verdict"], one["reason"], one["returned_to"]) for one in rows]
 
 
-@pytest.mark.contract("B1302")
+@pytest.mark.contract("B1302", "B1540")
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("command", "flags", "said"),
     [
-        pytest.param(FAILS, "this version failed a check at 2", id="failed"),
-        pytest.param(IN_DOUBT, "this version was left undecided by a check at 2", id="in-doubt"),
+        ("apply", FAILS, "this version failed a check at 2"),
+        ("restart", FAILS, "this version failed a check at 2"),
+        ("apply", PAUSED, "this version failed a check at 2"),
+        ("resume", PAUSED, "this version failed a check at 2"),
+        ("apply", IN_DOUBT, "this version was left undecided by a check at 2"),
+        ("restart", IN_DOUBT, "this version was left undecided by a check at 2"),
     ],
+    ids=["failed", "failed-restart", "paused", "paused-resume", "in-doubt", "in-doubt-restart"],
 )
-@pytest.mark.parametrize("command", ["apply", "restart"])
 def test_what_a_check_found_stays_until_the_check_is_asked_again(
-    scene: Scene, flags: tuple[str, ...], said: str, command: str
+    scene: Scene, command: str, flags: tuple[str, ...], said: str
 ) -> None:
     """It is said before the write and at the end, and the next failure returns to version 1."""
     apply_both(scene, flags)
     if command == "apply":
         again = scene.apply(settings("2"), web(2))
     else:
-        again = scene.gate("restart", "web", "--output", "json")
+        again = scene.gate(command, "web", "--output", "json")
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
     assert warned(again, said, "exit", "not remembered as verified"), again.document["warnings"]
     before, _, _ = again.stderr.partition(" progress ")
@@ -98,7 +106,7 @@ def test_what_changes_beside_a_version_answers_no_check(
     before = remembered(scene)
     again = scene.apply(*beside)
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
-    assert warned(again, "this run did not ask it", "not remembered as verified")
+    assert warned(again, "which this run does not ask", "not remembered as verified")
     assert remembered(scene) == before
     result = scene.apply(settings("4"), web(3, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
@@ -122,7 +130,7 @@ def test_what_was_taken_back_for_a_check_stays_in_doubt(
     else:
         again = scene.gate("undo", "web", "--to-revision", "2", "--output", "json")
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
-    assert warned(again, "this run did not ask it", "not remembered as verified")
+    assert warned(again, "which this run does not ask", "not remembered as verified")
     assert not any(row[0] == ["shop/web:2"] and row[1] == "verified" for row in remembered(scene))
     assert_rolled_back(scene.apply(settings("4"), web(3, behaviour=CRASH)), "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
@@ -140,7 +148,7 @@ def test_a_canary_that_goes_on_without_its_check_stays_in_doubt(
     assert scene.apply(db(2, partition=2), flags=flags).exit_code in (6, 7)
     again = scene.apply(db(2, partition=partition))
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
-    assert warned(again, "this run did not ask it", "not remembered as verified")
+    assert warned(again, "which this run does not ask", "not remembered as verified")
     result = scene.apply(db(3, partition=partition, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
     assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:1"}
@@ -157,7 +165,7 @@ def test_another_failure_of_a_version_answers_no_check(scene: Scene) -> None:
     behave(scene, scene.objects.list_all("pods"), "ready=0")
     scene.objects.wait_complete("web")
     again = scene.apply(settings("3"), web(2))
-    assert warned(again, "this run did not ask it", "not remembered as verified"), str(again)
+    assert warned(again, "which this run does not ask", "not remembered as verified"), str(again)
 
 
 @pytest.mark.contract("B1302")
@@ -171,3 +179,81 @@ def test_another_version_than_the_one_a_check_failed_is_verified_without_the_che
     assert not warned(fixed, "not remembered as verified"), fixed.document["warnings"]
     assert_rolled_back(scene.apply(settings("4"), web(4, behaviour=CRASH)), "CrashLoop")
     assert mode(scene) == "3"
+
+
+@pytest.mark.contract("B1540")
+def test_a_paused_version_whose_check_failed_is_none_to_return_to(scene: Scene) -> None:
+    """It is named as what failed, and the version before it is what a failure returns to."""
+    assert_verified(scene.apply(settings("1"), web(1)))
+    paused = scene.apply(settings("2"), web(2), flags=PAUSED)
+    assert_ended(paused, 6, "failed", "CheckFailed", running="new")
+    said = one_line(report(scene, paused))
+    assert "the new version of deployment/web failed" in said
+    assert "rollout-gate undo web" in said
+    assert (["shop/web:2"], "failed", "CheckFailed", False) in remembered(scene)
+    assert_rolled_back(scene.apply(settings("3"), web(3, behaviour=CRASH)), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B1541")
+def test_more_replicas_that_a_check_left_undecided_leave_their_version_in_doubt(
+    scene: Scene,
+) -> None:
+    """As a failed check does: the verified version before it is returned to, and is named."""
+    assert_verified(scene.apply(settings("1"), web(1)))
+    assert_verified(scene.apply(settings("2"), web(2)))
+    scaled = scene.apply(settings("2"), web(2, replicas=4), flags=IN_DOUBT)
+    assert_ended(scaled, 7, "inconclusive", "CheckError", running="new")
+    said = one_line(report(scene, scaled))
+    assert "if it is bad after all, return to the version that was verified before" in said
+    assert (["shop/web:2"], "not verified", "CheckError", False) in remembered(scene)
+    result = scene.apply(settings("3"), web(3, replicas=4, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=4)
+
+
+@pytest.mark.contract("B1541")
+def test_a_promotion_that_a_check_left_undecided_is_none_to_return_to(scene: Scene) -> None:
+    """The canary was verified; the version before it is what a failure and an undo return to."""
+    assert_verified(scene.apply(db(1)))
+    assert scene.apply(db(2, partition=2)).exit_code == 0
+    promoted = scene.apply(db(2), flags=IN_DOUBT)
+    assert_ended(promoted, 7, "inconclusive", "CheckError", running="new")
+    undone = scene.gate("undo", "statefulset/db", "--dry-run")
+    assert "goes to revision 1 (shop/db:1)" in undone.stderr, str(undone)
+    assert_rolled_back(scene.apply(db(3, behaviour=CRASH)), "CrashLoop")
+    assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:1"}
+
+
+@pytest.mark.contract("B1542")
+@pytest.mark.parametrize("is_one_run", [True, False], ids=["one-run", "two-runs"])
+def test_a_version_stays_in_doubt_until_each_check_that_left_it_has_passed(
+    scene: Scene, is_one_run: bool
+) -> None:
+    """Each is asked alone, in its turn: only the second that passes verifies the version."""
+    first, second = IN_DOUBT, ("--smoke-test", "bash -c 'exit 75'")
+    apply_both(scene, (*first, *second) if is_one_run else first)
+    if not is_one_run:
+        again = scene.apply(settings("2"), web(2, minReadySeconds=1), flags=second)
+        assert again.exit_code == 7, str(again)
+    one = scene.apply(settings("2"), web(2), flags=("--smoke-test", "sh -c 'exit 0'"))
+    assert warned(one, "left undecided by a check", "(bash: ", "which this run does not ask")
+    assert not warned(one, "(sh: ")
+    assert remembered(scene)[-1][3], "version 1 is returned to"
+    none = scene.apply(settings("2"), web(2))
+    assert warned(none, "(bash: ")
+    assert not warned(none, "(sh: ")
+    other = scene.apply(settings("2"), web(2), flags=("--smoke-test", "bash -c 'exit 0'"))
+    assert not warned(other, "which this run does not ask")
+    assert remembered(scene)[0] == (["shop/web:2"], "verified", "", True)
+
+
+@pytest.mark.contract("B1543")
+def test_a_check_that_fails_what_it_had_left_undecided_is_remembered(scene: Scene) -> None:
+    """Nothing changed, but the version was in doubt: that is the answer, and the report says so."""
+    apply_both(scene, IN_DOUBT)
+    failed = scene.apply(settings("2"), web(2), flags=("--smoke-test", "sh -c 'exit 1'"))
+    assert_ended(failed, 6, "failed", "CheckFailed")
+    assert "nothing is remembered against it" not in one_line(report(scene, failed))
+    assert (["shop/web:2"], "failed", "CheckFailed", False) in remembered(scene)

@@ -15,10 +15,12 @@ from tests.bed.expectations import (
 )
 from tests.bed.history import version_of
 from tests.bed.jobs import entry, job
+from tests.bed.pods import running_pods
 from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
 from tests.long import longer
+from tests.scenarios.killing import die_at
 from tests.scenarios.versions import one_line, report
 
 
@@ -158,6 +160,22 @@ def test_pods_that_a_deletion_left_are_not_called_nothing(scene: Scene) -> None:
     assert result.document["deployments"][0]["deletion"]["pods"] >= 2
     assert result.document["deployments"][0]["running"] != "none"
     assert "of its pods were still there" in shown
+    assert "runs nothing" not in shown
+
+
+@pytest.mark.contract("B1544")
+def test_a_recovery_does_not_say_what_runs_of_what_it_found_gone(scene: Scene) -> None:
+    """Its pods all run on: nobody told the gate whose they were."""
+    assert_verified(scene.apply(web(), web(name="api")))
+    die_at(scene, "failed", web(2, behaviour="crash=0.1"), web(2, name="api"))
+    scene.objects.delete("deployments", "api", propagation="Orphan")
+    scene.objects.wait("deployments", lambda found: len(found) == 1)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert result.exit_code == 8, str(result)
+    running_pods(scene, "shop/api:2", 2)
+    shown = one_line(report(scene, result))
+    assert "it was deleted, and its pods were not seen" in shown
+    assert "no pod of it was left" not in shown
     assert "runs nothing" not in shown
 
 

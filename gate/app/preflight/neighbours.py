@@ -54,7 +54,7 @@ def read_neighbours(session: Session, shared: Collection[Ref], own: Collection[R
 def _iter_users(held: Held, shared: Collection[Ref]) -> Iterator[tuple[Ref, History]]:
     """Yield the workload of a lock if it was verified with one of the objects."""
     history = read_history(held.history)
-    members = {ref for one in history.unfailed for ref in one.members}
+    members = {ref for one in history.unrevoked for ref in one.members}
     if members.intersection(shared):
         yield from ((ref, history) for ref in members if _is_of(held, ref))
 

@@ -23,7 +23,7 @@ from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.policy import BlockedPods, OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates
-from gate.core.versions.doubts import find_doubts
+from gate.core.versions.doubts import with_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.obstacles import describe_doubt, obstacle, why_not_alone
@@ -83,7 +83,7 @@ def with_target_set(
     known = selection.target_set
     is_as_it_was = not known.bodies and not known.missing
     beyond = tuple(find_returns_beyond(candidates, proposed)) if is_as_it_was else ()
-    applied = replace(known.applied, doubts=find_doubts(candidates, plan))
+    applied = with_doubts(candidates, plan, known.applied)
     target_set = replace(known, applied=applied, undo=UndoLimits(lacks, beyond=beyond))
     returning = {target.ref: target for target in selection.targets}
     chosen_targets = tuple(returning.get(target.ref, target) for target in plan.targets)
@@ -137,7 +137,7 @@ def describe(plan: Plan, note: Note, warn: Warn) -> None:
         else:
             note("baseline", f"{plan.name_of(target.ref)}: what it does is not undone by a failure")
     for ref, doubt in plan.target_set.applied.doubts.items():
-        note("baseline", f"{plan.name_of(ref)}: {doubt}; this run does not ask it")
+        note("baseline", f"{plan.name_of(ref)}: {doubt}")
     if _returns(plan.policy):
         for line in _members(plan):
             note("baseline", line)

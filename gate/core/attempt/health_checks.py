@@ -346,16 +346,18 @@ def _verdict(said: Conclusion) -> Verdict:
     return Verdict(VerdictKind.FAILED, reason, CleanText(f"{said.check}: {said.message}"))
 
 
-def doubt(attempt: Attempt, ref: Ref | None) -> Conclusion | None:
-    """Return the first inconclusive deciding check about `ref` (None: about anything), or None.
-
-    The checks of an attempt that died before they had concluded are not asked again.
-    """
+def iter_unasked(attempt: Attempt) -> Iterator[Conclusion]:
+    """Yield the checks of an attempt that died before they had concluded: none is asked again."""
     resumed = attempt.plan.resumed
-    if resumed is not None and resumed.record.checks:
-        why = CleanText("not asked again, since the gate that asked it died")
-        kind, name = ConclusionKind.INCONCLUSIVE, resumed.record.checks[0]
-        return Conclusion(kind, why, Reason.CHECK_INCONCLUSIVE, name)
+    why = CleanText("not asked again, since the gate that asked it died")
+    for name in resumed.record.checks if resumed is not None else ():
+        yield Conclusion(ConclusionKind.INCONCLUSIVE, why, Reason.CHECK_INCONCLUSIVE, name)
+
+
+def doubt(attempt: Attempt, ref: Ref | None) -> Conclusion | None:
+    """Return the first inconclusive deciding check about `ref` (None: about anything), or None."""
+    for said in iter_unasked(attempt):
+        return said
     for check, said in zip(attempt.plan.policy.checks, conclusions(attempt), strict=True):
         concerned = ref is None or ref in about(attempt, check)
         if check.decides and concerned and said.kind is ConclusionKind.INCONCLUSIVE:

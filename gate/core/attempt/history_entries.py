@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from gate.core.attempt.check_answers import iter_against
 from gate.core.attempt.ending_workload import revisions_of, workload_of
 from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import FindingKind
@@ -95,11 +96,15 @@ _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]
 def _closing(
     attempt: Attempt, record: Record, ref: Ref, ending: Ending, remembered: _Remembered
 ) -> Closing:
+    applied = attempt.plan.target_set.applied
     unverified = _find_unverified(attempt, record, ref, ending)
-    verified = _find_verified(attempt, record, ref, ending)
+    shown = _find_verified(attempt, record, ref, ending)
+    is_doubted = ending.outcome is Outcome.VERIFIED and ref in applied.doubts
+    verified = None if is_doubted else shown
     bodies, confidential = remembered if verified is not None else (FrozenMap(), FrozenMap())
     failed_again = _find_failed_again(attempt, record, ref, ending)
-    judged = tuple(one for one in (unverified, failed_again, verified) if one is not None)
+    in_doubt = _iter_in_doubt(attempt, ref, unverified)
+    judged = tuple(one for one in (*in_doubt, failed_again, verified) if one is not None)
     return Closing(
         ref,
         versions=judged or tuple(_iter_unjudged(attempt, record, ref, ending)),
@@ -109,10 +114,22 @@ def _closing(
         scaled_down=_is_scaled_down(attempt, ref),
         replicas=_replicas(record, ref) if ref not in attempt.ledger.restored else None,
         confidential=confidential,
-        workload=workload_of(attempt, record, ref),
-        beside=attempt.plan.target_set.applied.beside,
+        workload=workload_of(attempt, record, ref, shown if is_doubted else None),
+        beside=applied.beside,
         left=find_left_version(attempt, record, ref, ending),
     )
+
+
+def _iter_in_doubt(
+    attempt: Attempt, ref: Ref, unverified: JudgedVersion | None
+) -> Iterator[JudgedVersion]:
+    """Yield what was left unverified, if a check left it once for each that did; its own last."""
+    if unverified is None:
+        return
+    if unverified.is_left_by_check:
+        others = (replace(unverified, why=cause) for cause in iter_against(attempt, ref))
+        yield from (one for one in others if one.check != unverified.check)
+    yield unverified
 
 
 def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
@@ -182,9 +199,10 @@ def _failed_unchanged(
 
     Neither doubt, nor the failure of another workload, nor that of a check revokes a
     verification: the version ran before and after, so that what a check measures now is the state
-    of the world and tells no two versions apart.
+    of the world and tells no two versions apart. Of a version that a check left it is the answer.
     """
-    if ending.reason is Reason.CHECK_FAILED:
+    is_left = live.ref in attempt.plan.target_set.applied.left_by_check
+    if ending.reason is Reason.CHECK_FAILED and not is_left:
         return None
     why = cause_of_end(weigh_standstill(attempt, live.ref, ending))
     judged = _make_judged_version(attempt, record, live, collect_written(attempt), why=why)
@@ -225,14 +243,11 @@ def _find_verified(
     """Return the version that was verified, the new one or the one that serves again, or None.
 
     A version beside a failure, or one of a set that could not be restored whole, is no set to
-    return to, nor is one that is `UNPROVEN`, or as a check left it that was not asked again. A way
-    back may tell nothing new of what serves again (`stays_as_remembered`).
+    return to, nor is one that is `UNPROVEN`. A way back may tell nothing new of what serves again
+    (`stays_as_remembered`).
     """
     is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
-    is_doubted = (
-        ending.outcome is Outcome.VERIFIED and ref in attempt.plan.target_set.applied.doubts
-    )
-    if not is_whole or is_doubted or _is_empty(attempt, ref) or ending.reason in UNPROVEN:
+    if not is_whole or _is_empty(attempt, ref) or ending.reason in UNPROVEN:
         return None
     live = None
     if ending.outcome is Outcome.VERIFIED and ref in attempt.ledger.written:

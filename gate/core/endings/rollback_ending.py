@@ -156,7 +156,8 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
         return _end_created(attempt, ref, failure)
     stood = attempt.workloads.followed_before.get(ref)
     ruled = stood.ruling(attempt.course.leg_at) if stood is not None else None
-    stays = attempt.plan.policy.response.on_failure is OnFailure.PAUSE or not written.changed
+    is_paused = attempt.plan.policy.response.on_failure is OnFailure.PAUSE
+    stays = not written.changed or (is_paused and ref not in attempt.result.failures)
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(outcome_of(ruled.reason), ruled.reason, ruled.message)
     return failure

@@ -24,10 +24,20 @@ _Remembered = TypeVar("_Remembered", JudgedVersion, LeftVersion)
 
 @dataclass(frozen=True, slots=True)
 class ClosingWorkload:
-    """A workload at the end of an attempt: its uid, and the revisions that it still has."""
+    """A workload at the end of an attempt: its uid, and the revisions that it still has.
+
+    `passed` are the checks that its pod template, the `template_digest`, has passed where other
+    checks keep it from being verified.
+    """
 
     uid: str = ""
     revisions: tuple[Revision, ...] = ()
+    template: str = ""
+    passed: frozenset[str] = frozenset()
+
+    def has_passed(self, version: JudgedVersion) -> bool:
+        """Tell whether it has passed the check that left a version."""
+        return version.template == self.template and version.check in self.passed
 
     def keep_judged(
         self, versions: Sequence[JudgedVersion], most: int
@@ -40,11 +50,12 @@ class ClosingWorkload:
         return _keep(versions, most, self._key)
 
     def _key(self, version: JudgedVersion | LeftVersion) -> tuple[str, ...]:
-        """Return what its revision is told by, () if that is gone."""
+        """Return what its revision, and the check that left it, are told by, () if it is gone."""
         templates = {template_digest(one.template) for one in self.revisions}
         names = {one.name for one in self.revisions}
         exists = version.template in templates or version.replica_set in names
-        return (version.template, version.replica_set) if exists else ()
+        check = version.check if isinstance(version, JudgedVersion) else ""
+        return (version.template, version.replica_set, check) if exists else ()
 
 
 def _keep(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
@@ -10,46 +11,51 @@ from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.objects import CleanText, Ref, Template
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.rollback_plan import content
+from gate.core.plan.target_set import AppliedVersion
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.obstacles import left_unverified
 
 
-def find_doubts(candidates: Candidates, plan: Plan) -> FrozenMap[Ref, CleanText]:
-    """Return the workloads that get, or keep, a version as a check left it, with what that said.
+def with_doubts(candidates: Candidates, plan: Plan, applied: AppliedVersion) -> AppliedVersion:
+    """Return it with the workloads that get, or keep, a version as a check left it.
 
     A check that this attempt asks as well decides anew.
     """
     asked = {check.name for check in plan.policy.checks if check.decides}
-    digests, doubts = candidates.live_digests(), {}
-    for target in candidates.targets:
-        left = _find_kept(target, candidates.history(target.ref), digests, plan)
-        found = _describe(left, asked) if left is not None else None
-        if found is not None:
-            doubts[target.ref] = found
-    return FrozenMap(doubts)
+    digests = candidates.live_digests()
+    found = {
+        one.ref: _find_kept(one, candidates.history(one.ref), digests, plan)
+        for one in candidates.targets
+    }
+    unasked = {ref: [one for one in left if one.check not in asked] for ref, left in found.items()}
+    return replace(
+        applied,
+        doubts=FrozenMap((ref, _describe(left)) for ref, left in unasked.items() if left),
+        left_by_check=tuple(ref for ref, left in found.items() if left),
+    )
 
 
 def _find_kept(
     target: Target, history: History, digests: Mapping[Ref, str], plan: Plan
-) -> JudgedVersion | None:
-    """Return what a check left of a workload and the attempt keeps, None for nothing.
+) -> tuple[JudgedVersion, ...]:
+    """Return how each check left what the attempt keeps of a workload, newest first.
 
     Of a version that is its pod template, whatever else changes, and also where it was taken back
     since; of what was applied beside a template that was verified, or beside another one, all of
     its objects.
     """
     wanted = _find_wanted(target, plan)
-    of_template = history.left_by_check(wanted) if wanted is not None else None
-    if of_template is not None:
+    of_template = history.list_doubts(wanted) if wanted is not None else ()
+    if of_template:
         return of_template
     left = left_unverified(target, history, digests)
     if left is None or not left.is_left_by_check:
-        return None
+        return ()
     subject = {target.ref, *left.members}
     is_kept = all(_is_kept(plan, one) for one in plan.objects if one.ref in subject)
-    return left if is_kept else None
+    return (left,) if is_kept else ()
 
 
 def _find_wanted(target: Target, plan: Plan) -> Template | None:
@@ -79,13 +85,11 @@ def _is_kept(plan: Plan, planned: PlannedObject) -> bool:
     return template_digest(was) == template_digest(after)
 
 
-def _describe(left: JudgedVersion, asked: Collection[str]) -> CleanText | None:
-    """Say when which check left a version unverified, None if none did, or if it is asked again.
-
-    The message of the verdict begins with the name of the check.
-    """
-    why = left.why
-    if why is None or why.message.partition(": ")[0] in asked:
-        return None
-    did = "failed a check" if left.failed else "was left undecided by a check"
-    return CleanText(f"this version {did} at {left.judged_at} ({why.message})")
+def _describe(left: Sequence[JudgedVersion]) -> CleanText:
+    """Say when which checks, that are not asked again, left a version unverified."""
+    found = (
+        f"{'failed a check' if one.failed else 'was left undecided by a check'} at {one.judged_at}"
+        f" ({one.why.message if one.why is not None else one.check})"
+        for one in left
+    )
+    return CleanText(f"this version {', and '.join(found)}, which this run does not ask")

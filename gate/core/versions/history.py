@@ -96,17 +96,17 @@ class History:
 
     @property
     def verified(self) -> tuple[JudgedVersion, ...]:
-        """Return the versions to return to: `unfailed`, without those that an undo left."""
-        return tuple(one for one in self.unfailed if self.left_at(one) is None)
+        """Return the versions to return to: `unrevoked`, without those that an undo left."""
+        return tuple(one for one in self.unrevoked if self.left_at(one) is None)
 
     @property
-    def unfailed(self) -> tuple[JudgedVersion, ...]:
-        """Return the versions that were verified and have not failed since, newest first."""
-        return tuple(one for one in self.once_verified if not _has_failed_since(one, self.versions))
+    def unrevoked(self) -> tuple[JudgedVersion, ...]:
+        """Return the verified versions that did not fail since, nor are in doubt, newest first."""
+        return tuple(one for one in self.once_verified if not _is_revoked(one, self.versions))
 
     @property
     def once_verified(self) -> tuple[JudgedVersion, ...]:
-        """Return `unfailed` with those that have failed since, which a person may still name."""
+        """Return `unrevoked` with the others that were verified, which a person may still name."""
         return tuple(one for one in reversed(self.versions) if one.verified)
 
     def left_at(self, version: JudgedVersion) -> str | None:
@@ -157,15 +157,19 @@ class History:
         digest = template_digest(template)
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
-    def left_by_check(self, template: Template) -> JudgedVersion | None:
-        """Return how a check left a pod template, None if it was verified since, or never left.
+    def list_doubts(self, template: Template) -> tuple[JudgedVersion, ...]:
+        """Return how each check left a pod template that has not been verified since.
 
-        No other end of an attempt answers what the check asked.
+        They are the newest of each check, newest first: nothing else answers what it asked.
         """
         digest = template_digest(template)
-        answers = (one for one in reversed(self.versions) if one.template == digest)
-        newest = next((one for one in answers if one.verified or one.is_left_by_check), None)
-        return newest if newest is not None and newest.is_left_by_check else None
+        newest: dict[str, JudgedVersion] = {}
+        for one in reversed(self.versions):
+            if one.template == digest and one.verified:
+                break
+            if one.template == digest and one.is_left_by_check:
+                newest.setdefault(one.check, one)
+        return tuple(newest.values())
 
     def failure_of(self, replica_set: Revision) -> JudgedVersion | None:
         """Return the newest judgement of a revision by its name if it is a failure, else None."""
@@ -211,7 +215,8 @@ class History:
 
     def after(self, closing: Closing, attempt_id: str, run_url: str, at: str) -> History:
         """Return the history with one more attempt, which ended `at` (RFC 3339)."""
-        versions, unjudged = list(self.versions), list(self.unjudged)
+        versions = [one for one in self.versions if not closing.workload.has_passed(one)]
+        unjudged = list(self.unjudged)
         for judged in closing.versions:
             new = replace(judged, attempt_id=attempt_id, run_url=run_url, judged_at=at)
             if new.is_unjudged:
@@ -326,11 +331,11 @@ def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
 
     A failure leaves an earlier verification in the history: it no longer counts, but a person may
     still name it. A verification replaces all failures of its template, except for what is known
-    of another revision, which a restart made. What a check left is replaced by what a check says.
+    of another revision, which a restart made. What a check left is replaced by what it says next.
     """
     if old.verified:
         return new.verified and old.is_same_as(new)
-    if old.is_left_by_check and not (new.verified or new.is_left_by_check):
+    if old.is_left_by_check and not (new.verified or new.check == old.check):
         return False
     is_of_another = bool(old.replica_set) and old.replica_set != new.replica_set
     if new.verified and old.template == new.template:
@@ -345,14 +350,14 @@ def _is_answered(old: JudgedVersion, new: JudgedVersion) -> bool:
     return was_left and is_complete and old.is_same_as(new)
 
 
-def _has_failed_since(verified: JudgedVersion, versions: Sequence[JudgedVersion]) -> bool:
-    """Tell whether a verified version has failed since; `versions` are oldest first."""
+def _is_revoked(verified: JudgedVersion, versions: Sequence[JudgedVersion]) -> bool:
+    """Tell whether a later word revokes a verification; `versions` are oldest first."""
     since = versions[versions.index(verified) + 1 :]
-    return any(one.is_failure_of(verified) for one in since)
+    return any(one.revokes(verified) for one in since)
 
 
 def _newest(history: History, workload: ClosingWorkload) -> tuple[JudgedVersion, ...]:
-    """Return what is kept; a verified version that failed is dropped with its failure.
+    """Return what is kept; a verified version is dropped with what revokes it.
 
     The oldest verified one of a single pod template makes room for the newest good one of another.
     """
@@ -367,7 +372,7 @@ def _newest(history: History, workload: ClosingWorkload) -> tuple[JudgedVersion,
     return tuple(
         one
         for one in kept
-        if not (one.verified and _has_failed_since(one, versions)) or _has_failed_since(one, kept)
+        if not (one.verified and _is_revoked(one, versions)) or _is_revoked(one, kept)
     )
 
 

@@ -135,12 +135,24 @@ class JudgedVersion:
         """Tell whether both are the same pod template with the same objects beside it."""
         return (self.template, self.members) == (other.template, other.members)
 
-    def is_failure_of(self, other: JudgedVersion) -> bool:
-        """Tell whether this is a failure of a version that was verified.
+    @property
+    def check(self) -> str:
+        """The name of the check that left it unverified, "" if none did.
 
-        The verified one may have more members: a failure names only what its attempt wrote.
+        The message of that verdict begins with it.
         """
-        return self.failed and other.verified and self.is_part_of(other)
+        why = self.why if self.is_left_by_check else None
+        return why.message.partition(": ")[0] if why is not None else ""
+
+    def revokes(self, other: JudgedVersion) -> bool:
+        """Tell whether this says of a version that was verified that it failed, or is in doubt.
+
+        It is in doubt if a check left it, or an attempt that was cut off. The verified one may
+        have more members: this names only what its attempt wrote.
+        """
+        is_cut_off = self.why is not None and self.why.reason is Reason.INTERRUPTED
+        speaks = self.failed or self.is_left_by_check or is_cut_off
+        return speaks and other.verified and self.is_part_of(other)
 
     def is_part_of(self, other: JudgedVersion) -> bool:
         """Tell whether another version has its pod template, if it has one, and all its objects.

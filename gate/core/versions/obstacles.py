@@ -65,12 +65,12 @@ def is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) 
     No version is verified and has not failed since. This one was, and to keep one that fails in its
     place helps nobody; or it was complete before the attempt, and nothing was found against it.
     """
-    if not isinstance(target.baseline, Known) or history.unfailed:
+    if not isinstance(target.baseline, Known) or history.unrevoked:
         return False
     left, live = left_unverified(target, history, digests), target.snapshot.live
     if left is None or live is None:
         return False
-    if any(map(left.is_failure_of, history.once_verified[:1])):
+    if any(map(left.revokes, history.once_verified[:1])):
         return True
     runs = template_digest(live.template)
     if left.failed or any(one.failed and one.template == runs for one in history.versions):
@@ -131,7 +131,7 @@ def _is_left_as_live(
     Of what a check left, on the live pods: it stays until the check is asked again.
     """
     if version.is_left_by_check:
-        return history.left_by_check(template) == version
+        return version in history.list_doubts(template)
     is_last_word = version.failed and history.of_template(template) == version
     return is_last_word and not any(version.iter_changed(digests))
 
@@ -144,7 +144,7 @@ def _verified_pairs(unverified: JudgedVersion, history: History) -> set[tuple[Re
     earlier = history.versions[: history.versions.index(unverified)]
     return {
         pair
-        for age, one in enumerate(history.unfailed)
+        for age, one in enumerate(history.unrevoked)
         if age == 0 or one not in earlier or not unverified.is_part_of(one)
         for pair in one.members.items()
     }

@@ -84,7 +84,7 @@ def _that_stay(
         runs_as_then = version.members.get(ref) == digests.get(ref)
         if ref == own or ref in returned or runs_as_then:
             continue
-        runs = (one for one in history.unfailed if one.members.get(ref) == digests.get(ref))
+        runs = (one for one in history.unrevoked if one.members.get(ref) == digests.get(ref))
         newest = next(runs, None)
         if newest is not None and newest.judged_at >= version.judged_at:
             yield ref, newest

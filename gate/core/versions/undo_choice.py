@@ -231,7 +231,7 @@ def _left_configurations(
     """Yield, in words, the versions of the running template whose configuration an undo left."""
     live, current = snapshot.live, snapshot.current()
     runs = template_digest(live.template) if live is not None else ""
-    for version in history.unfailed:
+    for version in history.unrevoked:
         left_at = history.left_at(version)
         if left_at is None or current is None or version.template != runs:
             continue

@@ -47,8 +47,11 @@ def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int | None:
     `--cascade=orphan` removes the owner from the versions: those are recognised by the owner
     that they had before, or by their template. What is its own version has none that outlives it.
     """
+    uids = _uids(attempt, ref)
+    if not uids:  # A recovery that found it gone: nothing says whose its pods were.
+        return None
     own = [one for one in snapshot.revisions.values() if _is_of(attempt, ref, one)]
-    return count_left(snapshot, own, _uids(attempt, ref))
+    return count_left(snapshot, own, uids)
 
 
 def count_left(snapshot: Snapshot, own: Iterable[Revision], uids: Collection[str]) -> int | None:

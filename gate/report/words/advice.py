@@ -29,7 +29,12 @@ from gate.report.words.check_advice import (
 )
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
-from gate.report.words.fault import OF_CHECKS, has_only_failed_checks, is_failed_promotion
+from gate.report.words.fault import (
+    OF_CHECKS,
+    has_one_version,
+    has_only_failed_checks,
+    is_failed_promotion,
+)
 from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
@@ -359,9 +364,9 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
         yield ask_again(result, text, name, place)
     if worst["outcome"] == Outcome.INCONCLUSIVE:
-        yield from undo_steps(
-            result, worst, "if it is bad after all, return to what served before:"
-        )
+        marked = "the version that was verified before (history marks it)"
+        back = marked if has_one_version(worst) else "what served before"
+        yield from undo_steps(result, worst, f"if it is bad after all, return to {back}:")
 
 
 def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:

@@ -11,7 +11,7 @@ from typing import Final
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.fault import has_one_version
+from gate.report.words.fault import has_one_version, why_unverified
 from gate.report.words.object_names import list_own_objects
 
 _BROKE_OFF: Final = "the apply broke off half-way"
@@ -114,10 +114,12 @@ def has_changed_nothing(result: Result) -> bool:
 def nothing_held(result: Result, failed: Sequence[WorkloadResult]) -> str:
     """Return what follows "it stands as it was" after failed checks of a run that changed nothing.
 
-    Those are not remembered, but that pods failed is (`_failed_unchanged` of the core).
+    Those are not remembered of a version that is verified, but that pods failed is
+    (`_failed_unchanged` of the core).
     """
     is_by_checks = all(one["reason"] == Reason.CHECK_FAILED for one in failed)
-    if not (is_by_checks and has_changed_nothing(result)):
+    are_verified = all(has_one_version(one) and not why_unverified(one) for one in failed)
+    if not (is_by_checks and are_verified and has_changed_nothing(result)):
         return ""
     return f", and nothing is remembered against {'it' if len(failed) == 1 else 'them'}"
 

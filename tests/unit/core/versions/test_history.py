@@ -101,6 +101,24 @@ def test_a_version_that_failed_since_is_not_verified_however_much_comes_after() 
     assert [one.template for one in remembered(*found, *later).once_verified] == ["2"]
 
 
+@pytest.mark.contract("B1542")
+def test_what_a_check_left_is_remembered_however_often_its_revision_failed_since() -> None:
+    """For as long as that exists: each check is one thing to answer, and the failures another."""
+    template = Template(Body.of({"spec": {}}), ())
+    digest = template_digest(template)
+    there = ClosingWorkload("uid", (replica_set(template=template),))
+    history = History()
+    for number in range(MOST_UNVERIFIED + 3):
+        left = of_template(digest, Reason.CRASH_LOOP)
+        for said in ("a: no", "b: no") if number == 0 else ():
+            why = Cause(Reason.CHECK_FAILED, CleanText(said))
+            doubt = Closing(WEB, (replace(left, why=why),), workload=there)
+            history = history.after(doubt, "attempt", "", "now")
+        other = replace(left, members=FrozenMap({WEB: str(number)}))
+        history = history.after(Closing(WEB, (other,), workload=there), "attempt", "", "now")
+    assert [one.check for one in history.list_doubts(template)] == ["b", "a"]
+
+
 @pytest.mark.contract("B1495", "B536")
 @each(
     ("judgements", "expected"),
@@ -138,11 +156,20 @@ def test_what_an_undo_left_takes_the_room_of_no_other_pod_template() -> None:
     assert [one.template for one in history.once_verified] == ["2", "2", "1"]
 
 
-@pytest.mark.contract("B762")
-@pytest.mark.parametrize("why", [Reason.PAUSED, Reason.INTERRUPTED, Reason.CHECK_INCONCLUSIVE])
-def test_what_decided_nothing_leaves_a_verification_standing(why: Reason) -> None:
-    """It was no failure."""
-    assert remembered(of_template("1"), of_template("1", why)).verified
+@pytest.mark.contract("B762", "B1541")
+@pytest.mark.parametrize(
+    ("why", "stands"),
+    [
+        (Reason.PAUSED, True),
+        (Reason.SIBLING_FAILED, True),
+        (Reason.INTERRUPTED, False),
+        (Reason.CHECK_INCONCLUSIVE, False),
+    ],
+)
+def test_a_verification_stands_until_its_version_is_in_doubt(why: Reason, stands: bool) -> None:
+    """By a check, or as its attempt was cut off; what another one did says nothing of it."""
+    history = remembered(of_template("1"), of_template("1", why))
+    assert bool(history.verified) is stands
 
 
 @pytest.mark.contract("B762")

@@ -23,6 +23,8 @@ SIGNAL_BASE = 128
 """A shell reports a process ended by a signal as this plus the signal's number."""
 UNHEARD_SECONDS: Final = 3.0
 """How long the main thread may stay in a call that no signal ends, such as a DNS lookup."""
+ECHO_SECONDS: Final = 0.1
+"""Shorter than anybody takes to press Ctrl-C again."""
 _MOST_NUMBERS: Final = 1024
 
 Put = Callable[[int], None]
@@ -42,17 +44,46 @@ class Signalled(BaseException):
         self.after_recovery = False
 
 
+class Arrivals:
+    """The first signal of a process, 0 before it came, and what is no second one.
+
+    GNU `timeout` sends its signal to a process and then to its whole group, which it is one of.
+    """
+
+    def __init__(self, echo_seconds: float, now: Callable[[], float]) -> None:
+        """Take for how long the same signal is an echo of the first, 0.0 for never."""
+        self.first = 0
+        self._first_at = -math.inf
+        self._echo_seconds = echo_seconds
+        self._now = now
+
+    def is_echo(self, number: int) -> bool:
+        """Take a signal; tell whether it is the first one once more."""
+        if not self.first:
+            self.first, self._first_at = number, self._now()
+            return False
+        return number == self.first and self._now() - self._first_at < self._echo_seconds
+
+
 class Receivers:
     """Receivers of the first signal of a process; the second one ends it, whoever receives.
 
     The innermost receiver gets the signal. One that is added after the signal gets it at once.
     """
 
-    def __init__(self, end: Put, *puts: Put) -> None:
-        """Start with these receivers; `end` ends the process and does not return."""
-        self.first = 0
+    def __init__(self, end: Put, *puts: Put, arrivals: Arrivals | None = None) -> None:
+        """Start with these receivers; `end` ends the process and does not return.
+
+        Without `arrivals` no signal is an echo.
+        """
+        self._arrivals = arrivals or Arrivals(0.0, SystemClock().now)
         self._end = end
         self._puts = [*puts]
+
+    @property
+    def first(self) -> int:
+        """The number of the first signal, 0 if none came yet."""
+        return self._arrivals.first
 
     @property
     def present(self) -> bool:
@@ -66,9 +97,11 @@ class Receivers:
 
     def hand(self, number: int) -> None:
         """Pass the first signal to the innermost receiver; end the process at the second."""
-        if self.first:
+        is_second = bool(self.first)
+        if self._arrivals.is_echo(number):
+            return
+        if is_second:
             self._end(number)
-        self.first = number
         if self._puts:
             self._puts[-1](number)
 
@@ -101,12 +134,16 @@ def _exit(number: int) -> None:
     os._exit(SIGNAL_BASE + number)
 
 
+def _count_arrivals() -> Arrivals:
+    return Arrivals(ECHO_SECONDS, SystemClock().now)
+
+
 _receivers: Receivers | None = None
 
 
 def install() -> None:
     """Receive signals from now on, in the main thread; until `settle` one raises `Signalled`."""
-    _handled_by(Receivers(_exit, _raise))
+    _handled_by(Receivers(_exit, _raise, arrivals=_count_arrivals()))
 
 
 def is_installed() -> bool:
@@ -148,7 +185,7 @@ def delivered_to(put: Put) -> Iterator[None]:
         with _receivers.add_receiver(put):
             yield
         return
-    receivers = Receivers(_exit)
+    receivers = Receivers(_exit, arrivals=_count_arrivals())
     before = _handled_by(receivers)
     try:
         with receivers.add_receiver(put):
@@ -196,10 +233,12 @@ def _watch(read_end: int, continued: Callable[[], None]) -> None:
     """Read signal numbers until the writing end of the pipe is closed."""
     with os.fdopen(read_end, "rb", buffering=0) as numbers:
         ending: list[int] = []
+        arrivals = _count_arrivals()
         while came := numbers.read(_MOST_NUMBERS):
             if signal.SIGCONT in came:
                 continued()
-            ending += [number for number in came if number in ENDING_SIGNALS]
+            arrived = (number for number in came if number in ENDING_SIGNALS)
+            ending += [number for number in arrived if not arrivals.is_echo(number)]
             if len(ending) > 1:
                 _exit(ending[1])
             if ending and not select.select([read_end], [], [], UNHEARD_SECONDS)[0]:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "Most options can also be set by an environment variable (ROLLOUT_GATE_CONTEXT) and in"
-    " rollout-gate.yaml (context: prod); docs/cli.md says which. --no-NAME turns a switch off."
+    " rollout-gate.yaml (context: prod), whose keys rollout-gate schema config prints. --no-NAME"
+    " turns a switch off."
 )
 
 

@@ -37,6 +37,10 @@ class Cluster:
         """Tell whether a namespace is being deleted; Absent if it does not exist."""
         return self._read(NAMESPACES.path(name=namespace), _terminating)
 
+    def created_at(self, namespace: str) -> Fact[str]:
+        """Return when a namespace was created (RFC 3339); Absent if it does not exist."""
+        return self._read(NAMESPACES.path(name=namespace), _created_at)
+
     def _read(self, path: str, pick: Callable[[Any], Value]) -> Fact[Value]:
         try:
             return Known(pick(json.loads(self._client.get(path))))
@@ -50,6 +54,10 @@ class Cluster:
 
 def _uid(namespace: Any) -> str:
     return clean_line(str(namespace["metadata"]["uid"]))
+
+
+def _created_at(namespace: Any) -> str:
+    return clean_line(str(namespace["metadata"]["creationTimestamp"]))
 
 
 def _terminating(namespace: Any) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
+from collections.abc import Iterable
 from typing import Final
 
 from gate.manifests.manifest import Manifest, ManifestObject
@@ -25,6 +27,13 @@ def with_generated_names(manifest: Manifest, attempt_id: str) -> Manifest:
         _with_name(item, attempt_id) if item.name_prefix else item for item in manifest.objects
     )
     return dataclasses.replace(manifest, objects=objects)
+
+
+def name_prefixes(text: str, objects: Iterable[ManifestObject]) -> str:
+    """Return a text with `migrate-*` for each name that was made with the prefix `migrate-`."""
+    for prefix in {item.name_prefix for item in objects if item.name_prefix}:
+        text = re.sub(rf"/{re.escape(prefix)}[0-9a-f]{{{_DIGITS}}}\b", f"/{prefix}*", text)
+    return text
 
 
 def _with_name(item: ManifestObject, attempt_id: str) -> ManifestObject:

@@ -161,6 +161,7 @@ def _record(record: Record) -> dict[str, Any]:
                 [ref(one), list(managers)]
                 for one, managers in record.target_set.undo.conflicts.items()
             ],
+            "undo_beyond": [ref(one) for one in record.target_set.undo.beyond],
             "applied_again": [ref(one) for one in record.target_set.applied.again],
         },
     }
@@ -209,7 +210,9 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         (ref_of(one), tuple(map(clean_line, managers)))
         for one, managers in value.get("undo_conflicts", ())
     )
-    again = tuple(map(ref_of, value.get("applied_again", ())))
+    beyond, again = (
+        tuple(map(ref_of, value.get(name, ()))) for name in ("undo_beyond", "applied_again")
+    )
     return TargetSet(
         FrozenMap(bodies),
         missing,
@@ -217,7 +220,7 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         unverified=tuple(map(ref_of, value.get("unverified", ()))),
         shared=FrozenMap((ref_of(one), ref_of(other)) for one, other in value.get("shared", ())),
         applied=AppliedVersion(FrozenMap(beside), again, doubts),
-        undo=UndoLimits(FrozenMap(lacks), FrozenMap(conflicts)),
+        undo=UndoLimits(FrozenMap(lacks), FrozenMap(conflicts), beyond),
     )
 
 

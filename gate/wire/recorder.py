@@ -35,6 +35,7 @@ from gate.wire.trace import (
     REMOVED,
     RETURNED,
     SEEN,
+    SUSPENDED,
     UNSEEN,
     VERSION,
 )
@@ -164,6 +165,15 @@ class Recorder:
     def record_seen(self, at: float) -> None:
         """Record that all was read again."""
         self._hand(0, lambda: {"t": self._since(at), "type": SEEN, "object": {}})
+
+    def record_standstill(self, at: float, seconds: float) -> None:
+        """Record that the gate itself stood still for at most so long until that second."""
+
+        def make() -> Made:
+            until = self._since(at)
+            return {"t": until, "type": SUSPENDED, "object": {"at": until, "seconds": seconds}}
+
+        self._hand(0, make)
 
     def record_removal(self, at: float, uid: str) -> None:
         """Record that the run removed a pod at which a controller had stopped."""

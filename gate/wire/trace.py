@@ -12,6 +12,8 @@ a watch's `type` and `object`; or the type
 - MEASURED, and as `object` the answer to one tick of a check
 - UNSEEN: a request or a watch failed, as `object` says, so that facts may be missing until the type
   SEEN: then all of each workload was read again
+- SUSPENDED: the gate itself stood still, as the `object` says for at most so many `seconds` and
+  until when (`at`, as `t`)
 - REMOVED: the run removed the pod whose `uid` the `object` has, since it blocked the rollout
 - RETURNED: the run had decided, and what follows resulted from what it wrote then
 - ENDED, and as `object` how the run ended: the last line, which is missing if the run was killed.
@@ -20,18 +22,19 @@ a watch's `type` and `object`; or the type
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from gate.core.model import objects as core
 from gate.core.model.live_object import LiveObject
-from gate.core.protocol.events import ContactFailed
+from gate.core.protocol.events import ContactFailed, Suspended
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode, measurements
@@ -48,6 +51,7 @@ SEEN: Final = "SEEN"
 RETURNED: Final = "RETURNED"
 ENDED: Final = "ENDED"
 REMOVED: Final = "REMOVED"
+SUSPENDED: Final = "SUSPENDED"
 MAX_FILE_BYTES: Final = 1024 * 1024 * 1024
 
 _UNREADABLE: Final = (ValueError, RecursionError)
@@ -75,7 +79,17 @@ class PodRemoved:
     uid: str
 
 
-TraceEvent = Observed | Vanished | Listed | Measured | ContactFailed | Seen | Reached | PodRemoved
+TraceEvent = (
+    Observed
+    | Vanished
+    | Listed
+    | Measured
+    | ContactFailed
+    | Suspended
+    | Seen
+    | Reached
+    | PodRemoved
+)
 _Pages = dict[tuple[Kind, str, tuple[str, ...] | None], tuple[core.Watched, ...]]
 
 
@@ -114,9 +128,10 @@ _HEADER: Final = Decoder(_Header)
 _LINE: Final = Decoder(_Line)
 _WHY: Final = Decoder(_Why)
 _REMOVED_POD: Final = Decoder(_Removed)
+_STANDSTILL: Final = Decoder(Suspended)
 _OF_KIND: Final = Decoder(_OfKind)
 _OBJECT: Final = Decoder(dict[str, Any])
-_ENDED: Final = f'"{ENDED}"'.encode()
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +153,22 @@ class Recording:
     def events(self) -> Iterator[TraceEvent]:
         """Read what was received; `at` is seconds since the apply returned and never goes back.
 
-        What a watch received before the apply's response comes at 0. What a run did about its
-        verdict is not part of the rollout that is judged: the events end there. Bookmarks and
-        errors of watches say nothing about the rollout and are skipped. UsageError with file and
-        line if a line cannot be read.
+        What a watch received before the apply's response comes at 0. A standstill comes before what
+        was received as it ended, wherever its line is, since no gate saw that any sooner. What a
+        run did about its verdict is not part of the rollout that is judged: the events end there.
+        Bookmarks and errors of watches say nothing about the rollout and are skipped. UsageError
+        with file and line if a line cannot be read.
         """
         at = 0.0
         pages: _Pages = {}
+        ahead = self._standstills()
         for number, line in itertools.islice(_lines(self.path), 1, None):
             try:
                 found = _LINE.decode(line)
+                while ahead and found.t > ahead[0].at - ahead[0].seconds:
+                    stood = ahead.popleft()
+                    at = max(at, stood.at)
+                    yield stood
                 at = max(at, found.t)
                 if found.type in (RETURNED, ENDED):
                     yield Reached(at)
@@ -162,16 +183,24 @@ class Recording:
 
         UsageError with file and line if that line cannot be read.
         """
+        return next(self._find(ENDED, _OBJECT), None)
+
+    def _standstills(self) -> deque[Suspended]:
+        """Read when the gate stood still, and for how long; UsageError as `end`."""
+        return deque(self._find(SUSPENDED, _STANDSTILL))
+
+    def _find(self, kind: str, of: Decoder[Found]) -> Iterator[Found]:
+        """Read the objects of the lines of a type."""
+        mark = f'"{kind}"'.encode()
         for number, line in itertools.islice(_lines(self.path), 1, None):
-            if _ENDED not in line:
+            if mark not in line:
                 continue
             try:
                 found = _LINE.decode(line)
-                if found.type == ENDED:
-                    return _OBJECT.decode(found.object)
+                if found.type == kind:
+                    yield of.decode(found.object)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
-        return None
 
     def _read_line(
         self, at: float, line: bytes, found: _Line, pages: _Pages
@@ -184,6 +213,8 @@ class Recording:
             return (ContactFailed(at, clean_line(_WHY.decode(found.object).why)),)
         if found.type == SEEN:
             return (Seen(at),)
+        if found.type == SUSPENDED:
+            return ()
         if found.type == REMOVED:
             return (PodRemoved(at, _REMOVED_POD.decode(found.object).uid),)
         return _decode_watch_line(at, line)

@@ -106,6 +106,29 @@ def test_what_changes_beside_a_version_answers_no_check(
     assert mode(scene) == configuration
 
 
+@pytest.mark.contract("B1496")
+@pytest.mark.parametrize(
+    ("check", "command"), [("false", "apply"), ("sh -c 'exit 75'", "apply"), ("false", "undo")]
+)
+def test_what_was_taken_back_for_a_check_stays_in_doubt(
+    scene: Scene, check: str, command: str
+) -> None:
+    """It comes back without that check: it runs, and the next failure returns to version 1."""
+    assert_verified(scene.apply(settings("1"), web(1)))
+    flags = ("--smoke-test", check, "--on-inconclusive", "rollback")
+    assert scene.apply(settings("2"), web(2), flags=flags).exit_code == 4
+    if command == "apply":
+        again = scene.apply(settings("3"), web(2))
+    else:
+        again = scene.gate("undo", "web", "--to-revision", "2", "--output", "json")
+    assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
+    assert warned(again, "this run did not ask it", "not remembered as verified")
+    assert not any(row[0] == ["shop/web:2"] and row[1] == "verified" for row in remembered(scene))
+    assert_rolled_back(scene.apply(settings("4"), web(3, behaviour=CRASH)), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
 @pytest.mark.contract("B1465")
 @pytest.mark.parametrize("flags", [FAILS, IN_DOUBT], ids=["failed", "in-doubt"])
 @pytest.mark.parametrize("partition", [0, 1], ids=["promoted", "next-step"])

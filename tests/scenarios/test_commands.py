@@ -159,7 +159,7 @@ def test_verify_steps_back_from_a_newer_version(scene: Scene) -> None:
     scene.serve(web())
     scene.change(web(2, behaviour="ready=3;only=1, never-ready"))
     with scene.gate.start("verify", "deploy/web", *DOCUMENT) as running:
-        running.wait_for_line("progress .* 1 of 2 new pods available")
+        running.wait_for_line("progress .* 1 of 2 current pods available")
         scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
         result = running.wait()
     assert_ended(result, 8, "superseded", "Superseded", running="other")

@@ -301,7 +301,7 @@ def test_a_lease_that_cannot_be_read_is_asked_for_once(tmp_path: Path) -> None:
 ALL_BUDGETS_SECONDS = 200.0
 
 
-@pytest.mark.contract("B1365")
+@pytest.mark.contract("B1365", "B1520")
 @pytest.mark.parametrize(
     ("behaviour", "line", "exit_code", "image"),
     [
@@ -314,11 +314,15 @@ ALL_BUDGETS_SECONDS = 200.0
 def test_a_budget_does_not_end_while_the_gate_sleeps(
     scene: Scene, program: PlayedGate, behaviour: str, line: str, exit_code: int, image: str
 ) -> None:
-    """It goes on where it was, on both legs; of a window that it slept through it watches all."""
+    """It goes on where it was, on both legs; of a window that it slept through it watches all.
+
+    A replay of its recording knows that it slept.
+    """
     assert_verified(scene.apply(web()))
     path = scene.manifest(web(2, behaviour=behaviour))
     budgets = ("--timeout", "40s", "--rollback-timeout", "40s", "--bake", "20s")
-    with program.start("apply", "-f", path, *budgets, "--output", "json") as running:
+    flags = (*budgets, "--output", "json")
+    with program.start("apply", "-f", path, *flags, "--record", "run.jsonl") as running:
         running.wait_for_line(line, 60.0)
         running.suspend(ALL_BUDGETS_SECONDS)
         result = running.wait(400.0)
@@ -330,3 +334,6 @@ def test_a_budget_does_not_end_while_the_gate_sleeps(
     if exit_code == 0:
         awake_seconds = result.duration_seconds - ALL_BUDGETS_SECONDS
         assert awake_seconds >= 20
+    replayed = scene.gate("replay", "run.jsonl", *flags[:2], "--bake", "20s", "--output", "json")
+    verdict = replayed.document["verdict"]
+    assert verdict == ("failed" if exit_code else "complete"), str(replayed)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.bed.expectations import assert_runs
 from tests.bed.scene import Scene, settings, web
+from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.two_namespaces import both, delete_namespace, die_over_two_namespaces
 
@@ -15,14 +16,27 @@ pytestmark = pytest.mark.sandbox_only("what locks remember of a namespace that w
 GONE = "deleted with namespace stage: deployment/api, configmap/settings"
 
 
-@pytest.mark.contract("B1391", "B1392")
-@pytest.mark.parametrize("how", ["recover", "undo", "apply"])
+def _is_another(namespace: JSON) -> bool:
+    return bool(namespace["metadata"]["name"] != "stage")
+
+
+@pytest.mark.contract("B1391", "B1392", "B1502")
+@pytest.mark.parametrize(
+    ("how", "is_made_anew"),
+    [("recover", False), ("undo", False), ("apply", False), ("recover", True)],
+)
 def test_what_is_left_beside_a_deleted_namespace_goes_back(
-    scene: Scene, program: PlayedGate, how: str
+    scene: Scene, program: PlayedGate, how: str, is_made_anew: bool
 ) -> None:
-    """Its objects are gone, and so is the Lease there: the rest is finished, by one set."""
+    """Its objects are gone, and so is the Lease there: the rest is finished, by one set.
+
+    Also where somebody has made the namespace anew since.
+    """
     die_over_two_namespaces(scene, program, "stage")
     delete_namespace(scene, "stage")
+    if is_made_anew:
+        scene.objects.wait("namespaces", lambda found: all(map(_is_another, found)))
+        scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
     if how == "apply":
         result = program("apply", "-f", scene.manifest(settings("three"), web(3)))
         assert_runs(scene.objects, "shop/web:3")

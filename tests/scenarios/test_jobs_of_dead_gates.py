@@ -189,7 +189,7 @@ def test_the_next_apply_waits_for_the_job_of_a_dead_gate(scene: Scene, behaviour
     assert second["metadata"]["creationTimestamp"] >= ended
 
 
-@pytest.mark.contract("B1395")
+@pytest.mark.contract("B1395", "B1517")
 @pytest.mark.sandbox_only("what is said of it")
 def test_an_apply_is_refused_while_the_job_of_a_dead_gate_does_not_end(
     scene: Scene, program: PlayedGate
@@ -197,6 +197,8 @@ def test_an_apply_is_refused_while_the_job_of_a_dead_gate_does_not_end(
     """Its own budget bounds the wait; tried again, it waits again, and then all is finished."""
     die_beside(scene, "complete=60")
     path = scene.manifest(settings("two"), job("second"), web(2))
+    foreseen = in_one_line(program("preflight", "-f", path).stderr)
+    assert "; it would wait for the end of job/first as well" in foreseen
     for _ in range(2):
         result = program("apply", "-f", path, "--timeout", "5s")
         assert_refused(result, "Locked", f"error: {LEFT}")

@@ -280,3 +280,22 @@ def test_a_first_deployment_that_was_left_paused_is_resumed_as_its_report_says(
     assert scene.gate("undo", "web").exit_code == 3
     scene.gate("resume", "web", "--on-failure", "keep", "--timeout", "20s")
     assert "paused" not in scene.objects.get("deployments", "web")["spec"]
+
+
+@pytest.mark.contract("B1501")
+@pytest.mark.parametrize(("command", "flag"), [("resume", "--resume "), ("restart", "")])
+def test_a_refused_resume_names_the_apply_that_takes_over(
+    scene: Scene, command: str, flag: str
+) -> None:
+    """`kubectl set image` beside a pause: a failure could not take that image back."""
+    assert_verified(scene.apply(settings("one"), web()))
+    if flag:
+        scene.gate("pause", "web", check=True)
+    changed = web(9, behaviour="" if flag else "never-ready")
+    scene.change_as("kubectl-set", {"spec": {"template": changed["spec"]["template"]}})
+    refused = scene.gate(command, "web", *DOCUMENT)
+    advised = f"apply the manifest of what should run with {flag}--take-over kubectl-set; or"
+    assert_refused(refused, "Irreversible", 'conflict with "kubectl-set"')
+    assert advised in refused.stderr
+    flags = (*flag.split(), "--take-over", "kubectl-set")
+    assert_verified(scene.apply(settings("one"), web(2), flags=flags))

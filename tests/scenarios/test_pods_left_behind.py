@@ -144,6 +144,34 @@ def test_a_pod_that_works_and_that_only_people_replace_is_named_at_once(
 
 @waits
 @pytest.mark.contract("B1401")
+def test_a_pod_that_somebody_has_just_replaced_is_waited_for(scene: Scene) -> None:
+    """It starts for longer than nothing may move: only then is the one that stays named."""
+    at_once: JSON = {**ON_DELETE, "podManagementPolicy": "Parallel"}
+    scene.serve(db(1, behaviour="ready=15", **at_once))
+    flags = ("--on-delete", "wait", "--progress-deadline", "20s")
+    with scene.applying(db(2, **at_once), flags=flags) as running:
+        running.wait_for_line("applied")
+        for name in ("db-2", "db-1"):
+            scene.objects.delete("pods", name)
+            scene.objects.wait_for("pods", name, lambda pod: image_of(pod) == "shop/db:2")
+        running.wait_for_line("restored +statefulset/db")
+        scene.objects.delete("pods", "db-2")
+        result = running.wait()
+    assert result.exit_code == 5, str(result)
+    (ended,) = result.document["workloads"]
+    assert [one["subject"] for one in ended["causes"] if one["remedy"]] == ["pod/db-1"]
+    back = scene.objects.get("pods", "db-2")
+    assert image_of(back) == "shop/db:1"
+    assert {"type": "Ready", "status": "True"}.items() <= _condition(back, "Ready").items()
+
+
+def _condition(pod: JSON, kind: str) -> JSON:
+    found: JSON = next(one for one in pod["status"]["conditions"] if one["type"] == kind)
+    return found
+
+
+@waits
+@pytest.mark.contract("B1401")
 def test_a_crashing_pod_of_a_daemon_set_that_people_replaced_is_named_at_once(
     scene: Scene, nodes: Nodes
 ) -> None:

@@ -250,6 +250,19 @@ def test_an_undo_of_configuration_alone_is_remembered(scene: Scene) -> None:
     assert mode(scene) == "one"
 
 
+@pytest.mark.contract("B1495")
+def test_the_version_before_is_remembered_whatever_configuration_came_since(scene: Scene) -> None:
+    """The second `undo` comes to it, with the configuration that it was verified with."""
+    verify_versions(scene, 1, 2)
+    for value in ("3", "4"):
+        assert_verified(scene.apply(settings(value), web(2)), "NoChange")
+    assert_verified(undo(scene), "NoChange")
+    assert mode(scene) == "3"
+    assert_verified(undo(scene))
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
 @pytest.mark.contract("B722", "B747")
 def test_a_restart_that_fails_takes_its_annotation_back(scene: Scene) -> None:
     """The ReplicaSet that was verified serves again; none is made beside it."""

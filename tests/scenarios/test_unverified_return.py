@@ -173,6 +173,22 @@ def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scen
     assert_runs(scene.objects, "shop/web:4")
 
 
+@pytest.mark.contract("B1497")
+def test_what_somebody_else_made_of_what_was_in_doubt_has_no_verdict(scene: Scene) -> None:
+    """It serves alone and complete: a failure returns to it, and no reason of another is named."""
+    first = scene.apply(settings("one"), web(), flags=DOUBTED)
+    assert_ended(first, 7, "inconclusive", "CheckError", running="new")
+    scene.change_as("kubectl-set", {"spec": {"template": web(9)["spec"]["template"]}})
+    scene.objects.wait_complete("web")
+    flags = ("--take-over", "kubectl-set")
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=flags)
+    assert_rolled_back(result, "CrashLoop")
+    said = "returns to revision 2 (shop/web:9), not verified (no verdict)"
+    assert said in one_line(result.stderr)
+    assert "shop/web:9 serves again, not verified (no verdict)" in one_line(report(scene, result))
+    assert not any(verdict == "verified" for verdict, _, _ in judgements(scene, "web").values())
+
+
 @pytest.mark.contract("B1372")
 @pytest.mark.parametrize("fails", ["check", "pods", "check-before-a-doubt"])
 def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None:
@@ -226,6 +242,70 @@ def test_what_fails_although_the_change_went_back_is_returned_to_by_nothing(
     assert_rolled_back(scene.apply(settings("four"), web(3, behaviour=CRASH)), "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B1499", "B1498")
+@pytest.mark.parametrize("who", ["web", "api"])
+def test_what_crashes_when_it_comes_back_is_returned_to_by_nothing(scene: Scene, who: str) -> None:
+    """By its own failure, and drawn back by another's; what was verified with it stays so."""
+    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
+    slow = web(2, behaviour="ready=5")
+    assert_verified(scene.apply(settings("two"), slow, web(2, name="api")))
+    both, flags = (web(3), web(3, name="api")), ("--bake", "60s", "--rollback-timeout", "40s")
+    with scene.applying(settings("three"), *both, flags=flags) as running:
+        running.wait_for_line("baking")
+        behave(scene, running_pods(scene, f"shop/{who}:3", 2), CRASH)
+        running.wait_for_line("restored +deployment/web")
+        behave(scene, running_pods(scene, "shop/web:2", 2), CRASH)
+        result = running.wait()
+    assert result.exit_code == 5, str(result)
+    named = "another version that was verified: rollout-gate undo web "
+    assert named in one_line(report(scene, result))
+    assert judgements(scene, "web")[4] == ("failed", "CrashLoop", False)
+    assert judgements(scene, "api")[4] == ("verified", "", True)
+    failed = scene.apply(settings("four"), web(4, behaviour=CRASH))
+    assert_rolled_back(failed, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "two", "what api, which stays, was verified with since"
+
+
+@pytest.mark.contract("B1499")
+@pytest.mark.sandbox_only("what a lock remembers of a way back that other scenarios play there")
+def test_what_takes_long_to_come_back_stays_verified(scene: Scene) -> None:
+    """Its new pods are not ready by the end of the budget, and nothing else is wrong with them."""
+    assert_verified(scene.apply(web(1, behaviour="ready=20")))
+    flags = ("--bake", "60s", "--rollback-timeout", "10s")
+    with scene.applying(web(2), flags=flags) as running:
+        running.wait_for_line("baking")
+        behave(scene, running_pods(scene, "shop/web:2", 2), CRASH)
+        result = running.wait()
+    assert result.exit_code == 5, str(result)
+    assert [one for one in judgements(scene, "web").values() if one[2]] == [("verified", "", True)]
+
+
+@pytest.mark.contract("B1498")
+@pytest.mark.parametrize("versions", [1, 2])
+def test_what_does_not_serve_again_leads_to_what_was_verified_before(
+    scene: Scene, versions: int
+) -> None:
+    """Replicas alone changed, and all pods crash for good: the `undo` that is named is one."""
+    for version in range(1, versions + 1):
+        assert_verified(scene.apply(settings("one"), web(version)))
+    budget = ("--bake", "60s", "--rollback-timeout", "40s")
+    changed = web(versions, replicas=3)
+    with scene.applying(settings("one"), changed, flags=budget) as running:
+        running.wait_for_line("baking")
+        behave(scene, running_pods(scene, f"shop/web:{versions}", 3), CRASH)
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    named = "another version that was verified: rollout-gate undo web "
+    assert (named in one_line(report(scene, result))) is (versions > 1)
+    undone = scene.gate("undo", "web", "--output", "json")
+    if versions == 1:
+        assert undone.exit_code == 3, str(undone)
+    else:
+        assert_verified(undone)
+        assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.contract("B1441")

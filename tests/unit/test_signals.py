@@ -12,7 +12,14 @@ from typing import Any
 
 import pytest
 
-from gate.signals import ENDING_SIGNALS, Signalled, delivered_to, raise_at_signal
+from gate.signals import (
+    ENDING_SIGNALS,
+    Arrivals,
+    Receivers,
+    Signalled,
+    delivered_to,
+    raise_at_signal,
+)
 
 ROOT = Path(__file__).parents[2]
 SECOND_ENDS = """
@@ -130,11 +137,27 @@ def test_the_first_signal_is_a_message(number: signal.Signals) -> None:
 
 
 @pytest.mark.contract("B153")
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
 def test_the_second_signal_ends_the_process_at_once(number: signal.Signals) -> None:
     """It ends with 128 and its own number, whatever the process is at."""
     done = ran(SECOND_ENDS, int(number))
     assert (done.stdout, done.returncode) == (f"heard {signal.SIGTERM:d}\n", 128 + number)
+
+
+@pytest.mark.contract("B1516")
+def test_the_same_signal_twice_at_once_is_one() -> None:
+    """As GNU `timeout` sends it; a later one, or another, is the second."""
+    for later, number in ((0.2, signal.SIGTERM), (0.05, signal.SIGINT)):
+        heard: list[int] = []
+        ended: list[int] = []
+        times = iter([10.0, 10.05, 10.0 + later])
+        arrivals = Arrivals(0.1, times.__next__)
+        receivers = Receivers(ended.append, heard.append, arrivals=arrivals)
+        receivers.hand(signal.SIGTERM)
+        receivers.hand(signal.SIGTERM)
+        assert (heard, ended, receivers.first) == ([signal.SIGTERM], [], signal.SIGTERM)
+        receivers.hand(number)
+        assert ended == [number]
 
 
 @pytest.mark.contract("B153", "B752")

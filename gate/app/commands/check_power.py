@@ -1,6 +1,6 @@
 """`checks --power`: what the comparisons by counts could show, before anything is deployed.
 
-What is not given is asked of Prometheus: what the version that runs has counted in the last hour.
+What is not given is asked of Prometheus: what serves has counted in the last hour.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gate.app.commands.checks import print_checks
 from gate.app.commands.running_version import (
     choose_checks,
     list_refs,
-    subject_of,
+    list_serving,
     with_namespaces,
 )
 from gate.app.preflight.check_subjects import ref_of, require_answerable, require_askable
@@ -28,7 +28,7 @@ from gate.core.checks.measurement import Measurement, measure_error, no_data, un
 from gate.core.checks.power import foresee
 from gate.core.checks.power_plan import Exposure, ExposureOrigin, PowerPlan, exposure_of
 from gate.core.checks.questions import Answer, Errored, MetricQuestion, Questions, Samples
-from gate.core.checks.running_traffic import MeasuredTraffic, ask_traffic, read_traffic
+from gate.core.checks.running_traffic import MeasuredTraffic, add_traffic, ask_traffic, read_traffic
 from gate.core.checks.spec import Check, Counts, During
 from gate.core.checks.tick_questions import Unaskable
 from gate.core.model.objects import Ref
@@ -60,7 +60,7 @@ def power(start: CommandStart, names: tuple[str, ...]) -> int:
     wanted = [one for one in choose_checks(settings, names) if isinstance(one.probe, Counts)]
     if not wanted:
         about = f" about {', '.join(names)}" if names else ""
-        hint = "a check with bad and total: docs/checks.md"
+        hint = "to print one: rollout-gate checks --show error-share"
         raise UsageError(f"there is no comparison by counts{about}", hint=hint)
     found: list[ForeseenCheck | AskedCheck] = []
     for check, known in _know(start, names, wanted):
@@ -117,13 +117,33 @@ def _know_one(
 def _measure(
     session: Session, check: Check, about: str, live: Live
 ) -> MeasuredTraffic | AskedCheck:
-    """Ask what the running version counted; a check that cannot be asked says why."""
+    """Ask what the versions that serve counted; a check that cannot be asked says why."""
     at = session.clock.now()
     if not isinstance(check.probe, Counts):
         raise TypeError(f"{check.name} compares no counts")
-    questions = ask_traffic(check, check.probe, at, subject_of(live, at))
-    if isinstance(questions, Unaskable):
-        return AskedCheck(check, about, unaskable(questions.missing))
+    found: list[MeasuredTraffic] = []
+    asked: list[MetricQuestion] = []
+    for subject in list_serving(live, at):
+        questions = ask_traffic(check, check.probe, at, subject)
+        if isinstance(questions, Unaskable):
+            return AskedCheck(check, about, unaskable(questions.missing))
+        answers = _ask(session, check, about, questions)
+        if isinstance(answers, AskedCheck):
+            return answers
+        measured = read_traffic(check.probe, subject.new.name, *answers)
+        if isinstance(measured, Measurement):
+            return _make_unanswered(check, about, questions[0], measured)
+        found.append(measured)
+        asked.append(questions[0])
+    traffic = add_traffic(found)
+    if isinstance(traffic, Measurement):
+        return _make_unanswered(check, about, asked[0], traffic)
+    return traffic
+
+
+def _ask(
+    session: Session, check: Check, about: str, questions: tuple[MetricQuestion, MetricQuestion]
+) -> tuple[Answer, Answer] | AskedCheck:
     answers: list[Answer] = []
     for question in questions:
         said = session.sources.ask(Questions(question), check.name)
@@ -133,10 +153,8 @@ def _measure(
             partial = no_data(f"partial: {said.value.remarks[0]}")
             return _make_unanswered(check, about, question, partial)
         answers.append(said.value)
-    found = read_traffic(check.probe, *answers)
-    if isinstance(found, Measurement):
-        return _make_unanswered(check, about, questions[0], found)
-    return found
+    grown, seen = answers
+    return grown, seen
 
 
 def _make_unanswered(
@@ -165,11 +183,9 @@ def _foresee(
         rate or 0.0,
         _phase_seconds(settings, check, wanted),
     )
-    current = None if known.live is None else known.live.snapshot.current()
     return ForeseenCheck(
         foresee(plan, _begin),
         known.about,
-        "" if current is None else current.name,
         measured,
         gave_traffic=settings.traffic is not None,
         gave_rate=settings.rate is not None,

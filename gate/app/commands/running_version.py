@@ -90,6 +90,18 @@ def subject_of(live: Live, at: float) -> Subject:
     )
 
 
+def list_serving(live: Live, at: float) -> list[Subject]:
+    """Return a subject for each version that has available pods; the live one alone if none has.
+
+    Each has its version as the new one.
+    """
+    subject, snapshot = subject_of(live, at), live.snapshot
+    serving = [one for one in snapshot.list_owned() if snapshot.count_pods(one).available]
+    return [replace(subject, new=Version(one.name, one.label_value)) for one in serving] or [
+        subject
+    ]
+
+
 def _version(replica_set: Revision | None) -> Version | None:
     if replica_set is None:
         return None

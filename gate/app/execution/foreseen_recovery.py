@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from gate.app.command_context import CommandContext
 from gate.app.execution.recovery import snapshots_of, watch_followed
@@ -10,13 +10,14 @@ from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.unfinished_attempt import describe_unfinished, read_open_record
 from gate.app.preflight.gone_namespaces import find_gone_namespaces
-from gate.core.kinds.registry import locks_of
+from gate.core.kinds.registry import has_way_back, locks_of
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
-from gate.core.recovery.gone_namespaces import without_namespaces
+from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.resumption import resume
 from gate.core.rollout.baseline import Baseline
+from gate.core.rollout.snapshot import Snapshot
 from gate.errors import GateError
 from gate.kube.failures import ApiError
 from gate.kube.lease import Held, Leases
@@ -63,7 +64,9 @@ def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
     """
     session = context.session
     elsewhere = {one.ref.namespace for one in record.objects} - {place.lock.namespace}
-    record = without_namespaces(record, find_gone_namespaces(session, elsewhere))
+    record = without_namespaces(
+        record, find_gone_namespaces(session, elsewhere, find_oldest(record))
+    )
     refs = [one.ref for one in record.objects]
     reader = Reader(session.client, session.resources, session.clock)
     found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
@@ -72,18 +75,32 @@ def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
         watching.settle(context.settings.connect_timeout)
     finally:
         watching.stop()
-    plan = resume(record, found, snapshots_of(record, watching), session.clock.now())
+    snapshots = snapshots_of(record, watching)
+    plan = resume(record, found, snapshots, session.clock.now())
     if plan is None or plan.resumed is None:
         return ""
+    waits = _describe_wait(snapshots)
     if not plan.resumed.back:
-        return "an apply would first finish it forward, as it is complete"
+        return f"an apply would first finish it forward, as it is complete{waits}"
     ways = [
         f"{one.ref} to {_name_version(one.baseline)}"
         for one in record.followed
         if one.baseline is not None and one.ref not in plan.resumed.departed
     ]
     ended = f": {', '.join(ways)}" if ways else ""
-    return f"an apply would first take it back, by what is there now{ended}"
+    return f"an apply would first take it back, by what is there now{ended}{waits}"
+
+
+def _describe_wait(snapshots: Mapping[Ref, Snapshot]) -> str:
+    """Name what runs once and has not ended: an apply writes nothing of its own before that."""
+    running = [
+        str(ref)
+        for ref, snapshot in snapshots.items()
+        if not has_way_back(ref)
+        and snapshot.live is not None
+        and not snapshot.kind.has_ended(snapshot.live)
+    ]
+    return f"; it would wait for the end of {', '.join(running)} as well" if running else ""
 
 
 def _name_version(baseline: Baseline) -> str:

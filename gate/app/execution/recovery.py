@@ -28,7 +28,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan
-from gate.core.recovery.gone_namespaces import without_namespaces
+from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.replaced_objects import find_not_replaced
 from gate.core.recovery.resumption import Found, resume
 from gate.core.rollout.snapshot import Snapshot
@@ -179,7 +179,7 @@ class Recovery:
         except ManifestError as error:
             raise UnusableRecord(error.message, reason=Reason.USAGE, hint=error.hint) from error
         elsewhere = {ref.namespace for ref in refs} - {lock.namespace}
-        gone = find_gone_namespaces(session, elsewhere)
+        gone = find_gone_namespaces(session, elsewhere, find_oldest(record))
         if gone:
             said = describe_gone(gone, refs)
             self.context.console.warn(f"{said}; what the attempt left elsewhere is finished")

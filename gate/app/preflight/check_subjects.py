@@ -65,7 +65,7 @@ def _require_known_variables(check: Check, ref: Ref) -> None:
         names = " or ".join(f"${{{name}}}" for name in known.of_one_version)
         hint = (
             f"what tells versions of a {ref.kind} apart is {names}: select by a label of the series"
-            " that has it (of a ready-made check by its key pods: docs/checks.md);"
+            " that has it (of a ready-made check by its key pods);"
             f" {_ONE_FILE_EACH}"
         )
         raise UsageError(f"check {check.name}: {ref} has no ${{{foreign[0]}}}", hint=hint)
@@ -93,7 +93,7 @@ def require_answerable(settings: Settings, checks: Iterable[Check]) -> None:
 
     Raises UnfitChecks with every problem at once.
     """
-    _refuse([problem for check in checks for problem in _unanswerable(settings, check)])
+    _refuse([problem for check in checks for problem in find_obstacles(settings, check)])
 
 
 def require_askable(checks: Iterable[Check], refs: Sequence[Ref]) -> None:
@@ -114,7 +114,8 @@ def _subject_problems(check: Check, refs: Sequence[Ref]) -> Iterator[UsageError]
         yield error
 
 
-def _unanswerable(settings: Settings, check: Check) -> Iterator[UsageError]:
+def find_obstacles(settings: Settings, check: Check) -> Iterator[UsageError]:
+    """Yield what keeps this machine from answering a check, whatever the cluster is."""
     if check.queries and not settings.prometheus_url:
         hint = "pass --prometheus-url URL, or set prometheus: url in the configuration"
         yield UsageError(f"check {check.name}: no Prometheus is configured", hint=hint)

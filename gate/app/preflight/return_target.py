@@ -26,14 +26,14 @@ from gate.core.versions.candidates import Candidates
 from gate.core.versions.doubts import find_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
-from gate.core.versions.obstacles import obstacle, why_not_alone
+from gate.core.versions.obstacles import describe_doubt, obstacle, why_not_alone
 from gate.core.versions.selection import (
     kept_bodies_needed,
     select,
     shareable_members,
     unnamed_members,
 )
-from gate.core.versions.undo_set import lacking_after
+from gate.core.versions.undo_set import find_returns_beyond, lacking_after
 
 _FATES: Final = {
     BlockedPods.EVICT: "the gate evicts them one by one",
@@ -78,10 +78,13 @@ def with_target_set(
     others = {ref: fact for ref, fact in beside.items() if ref not in named}
     selection = select(candidates, {**others, **read_facts(session, unnamed)})
     chosen = replace(candidates, targets=selection.targets)
-    lacks = lacking_after(chosen, candidates.live_digests(), _digest_applied_objects(plan))
+    proposed = _digest_applied_objects(plan)
+    lacks = lacking_after(chosen, candidates.live_digests(), proposed)
     known = selection.target_set
+    is_as_it_was = not known.bodies and not known.missing
+    beyond = tuple(find_returns_beyond(candidates, proposed)) if is_as_it_was else ()
     applied = replace(known.applied, doubts=find_doubts(candidates, plan))
-    target_set = replace(known, applied=applied, undo=UndoLimits(lacks))
+    target_set = replace(known, applied=applied, undo=UndoLimits(lacks, beyond=beyond))
     returning = {target.ref: target for target in selection.targets}
     chosen_targets = tuple(returning.get(target.ref, target) for target in plan.targets)
     return replace(plan, targets=chosen_targets, target_set=target_set)
@@ -232,7 +235,9 @@ def _as_it_is(target: Target, baseline: Baseline) -> str:
     live = target.snapshot.live
     empty = ", which runs no pod" if live is not None and live.replicas == 0 else ""
     doubt = baseline.unverified
-    return f"{empty}, not verified ({doubt.reason})" if doubt is not None else empty
+    if doubt is None:
+        return empty
+    return f"{empty}, not verified ({describe_doubt(doubt.reason)})"
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:

@@ -8,6 +8,7 @@ finds a version that a policy has forbidden since.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -28,6 +29,7 @@ from gate.core.ssa.unowned_fields import claims_for_apply
 from gate.errors import RefusedError
 from gate.kube.failures import FieldManagerConflict, Forbidden, NotFound, Rejected
 from gate.kube.writes import Writer
+from gate.report.words.attempt_advice import managers_in, take_over_flags
 from gate.side_by_side import each
 
 
@@ -143,8 +145,17 @@ def _refusal(plan: Plan, stays: Mapping[Ref, str]) -> RefusedError:
     return RefusedError(
         f"a failure could not take everything back: {listed}",
         reason=Reason.IRREVERSIBLE,
-        hint=_HINTS.get(plan.command) or _hint(stays),
+        hint=f"{_apply_instead(plan, stays)}{_HINTS.get(plan.command) or _hint(stays)}",
     )
+
+
+def _apply_instead(plan: Plan, stays: Mapping[Ref, str]) -> str:
+    """Advise the apply that takes over what others own, before a command that cannot; else ""."""
+    managers = [name for why in stays.values() for name in managers_in(why)]
+    if plan.command not in _APPLY_FLAGS or not managers:
+        return ""
+    flags = shlex.join([*_APPLY_FLAGS[plan.command], *take_over_flags(managers)])
+    return f"apply the manifest of what should run with {flags}; or "
 
 
 _GO_ON: Final = "go on all the same, and repair a failure by hand: --allow-irreversible"
@@ -157,6 +168,8 @@ _HINTS: Final = {
     "resume": _GO_ON,
 }
 """By command; an apply has other hints."""
+_APPLY_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"restart": (), "resume": ("--resume",)}
+"""What an apply needs to do the same as a command that has no `--take-over`."""
 
 
 def _hint(stays: Collection[Ref]) -> str:

@@ -24,6 +24,7 @@ from gate.core.checks.spec import Counts
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.manifests.allowed import require_allowed
+from gate.manifests.generated_names import name_prefixes
 from gate.manifests.images import with_images
 from gate.manifests.load import load
 from gate.report.views.rehearsals import (
@@ -71,8 +72,8 @@ class Rehearsing:
         self._stdin = world.streams.stdin.read() if "-" in settings.file else b""
         manifest = load(settings.file, stdin=io.BytesIO(self._stdin))
         require_allowed(manifest, settings.allow_kind)
-        placed = with_images(manifest, settings.image).objects
-        self._actors = tuple(actors_of(placed, settings.namespace or DEFAULT_NAMESPACE))
+        self._objects = with_images(manifest, settings.image).objects
+        self._actors = tuple(actors_of(self._objects, settings.namespace or DEFAULT_NAMESPACE))
         self._workloads = [actor for actor in self._actors if actor.is_workload]
         if not self._workloads:
             raise UsageError("nothing to rehearse: the manifest has no workload")
@@ -112,7 +113,8 @@ class Rehearsing:
             result = self._ran(stage, lines)
             at_worst = longest_seconds(self._settings, stage.stored)
             missed = self._iter_missing(scenario) if scenario is not None else ()
-            warnings = [*missed, *remarks(trouble, result, play), *result["warnings"]]
+            told = (name_prefixes(line, self._objects) for line in result["warnings"])
+            warnings = [*missed, *remarks(trouble, result, play), *told]
             comparisons = [check.name for check in self._checks if check.compares]
             row = row_of(trouble, result, comparisons)
             return Rehearsed(row, warnings, at_worst, self._at_fault(trouble, result))

@@ -80,11 +80,11 @@ def remarks(trouble: Trouble, result: dict[str, Any], play: Play) -> Iterator[st
         return
     if trouble.at and trouble.at >= over:
         window = format_seconds(trouble.at - over + SEEN_SECONDS)
-        late = f"{trouble} comes after the verdict, at {format_seconds(over)}"
+        late = f"{trouble} comes after the verdict, {format_seconds(over)} after the write"
         yield f"{late}: --bake {window} would see it"
     else:
         for event in play.ahead:
-            yield f"{_at(event)} comes after the verdict, at {format_seconds(over)}"
+            yield f"{_at(event)} comes after the verdict, {format_seconds(over)} after the write"
     for happening in play.happened:
         if happening.refusal:
             yield f"{_at(happening)} was refused: {happening.refusal}"

@@ -43,6 +43,7 @@ from gate.core.protocol.events import (
     ReadBack,
     Recorded,
     Released,
+    Suspended,
     Woke,
 )
 from gate.core.rollout.baseline import Baseline, baseline_of
@@ -210,7 +211,8 @@ class _Player:
 
     def play(self, event: TraceEvent) -> None:
         """Take the next line of the recording."""
-        self._wake_until(event.at)
+        began_at = event.at - event.seconds if isinstance(event, Suspended) else event.at
+        self._wake_until(began_at)
         if self.attempt.ended or isinstance(event, Reached):
             return
         if isinstance(event, PodRemoved):

@@ -67,6 +67,7 @@ class Tape:
         self._beginning = threading.Lock()
         self._workloads: tuple[_Workload, ...] = ()
         self._missing = False
+        self._suspended_seconds = 0.0
         self._removed: set[str] = set()
 
     @property
@@ -105,11 +106,19 @@ class Tape:
                 self._removed.add(uid)
                 self._recorder.record_removal(self._clock.now(), uid)
 
+    def _note_standstill(self, attempt: Attempt) -> None:
+        seconds = attempt.interference.suspended_seconds
+        if seconds > self._suspended_seconds:
+            stood = seconds - self._suspended_seconds
+            self._suspended_seconds = seconds
+            self._recorder.record_standstill(self._clock.now(), stood)
+
     def on_step(self, attempt: Attempt) -> None:
-        """Take a step of the attempt: note when facts start or stop being missing."""
+        """Take a step of the attempt: note what it missed, and for how long it stood still."""
         if attempt.course.leg is Leg.BACK or attempt.ended:
             self._begin()
         self._note_removals(attempt)
+        self._note_standstill(attempt)
         missing = any(
             rollout.blindness.is_unseen for rollout in attempt.workloads.rollouts.values()
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gate.core.attempt.state import Attempt, Ending
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
@@ -17,7 +18,8 @@ def find_left_version(
 ) -> LeftVersion | None:
     """Return what an undo went back from, None unless it did.
 
-    It counts as left before its pods are, where people replace those (`OnDelete`).
+    It counts as left before its pods are, where people replace those (`OnDelete`). Where the undo
+    changed the pod template, that one is left however it was rolled out.
     """
     before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
     live = before.get(ref)
@@ -25,20 +27,23 @@ def find_left_version(
         return None
     if live is None or live.workload is None:
         return None
-    digests = ((one, applied_digest(object_)) for one, object_ in before.items())
-    members = FrozenMap((one, digest) for one, digest in digests if digest)
     template = template_digest(live.workload.template)
-    return LeftVersion(template, members, replica_set=_find_restart(attempt, ref, template))
+    after = attempt.workloads.rollouts[ref].snapshot.live
+    is_same = after is not None and template_digest(after.template) == template
+    digests = ((one, applied_digest(object_)) for one, object_ in before.items())
+    members = FrozenMap(
+        (one, digest) for one, digest in digests if digest and (is_same or not is_workload(one))
+    )
+    made = _find_restart(attempt, ref) if is_same else ""
+    return LeftVersion(template, members, replica_set=made)
 
 
-def _find_restart(attempt: Attempt, ref: Ref, template: str) -> str:
+def _find_restart(attempt: Attempt, ref: Ref) -> str:
     """Return the revision that was left where an undo took a restart back, "" otherwise.
 
     Between two templates all revisions of the one that was left count as left, restarts of it too.
     """
-    after = attempt.workloads.rollouts[ref].snapshot.live
-    if attempt.plan.resumed is not None or after is None:
+    if attempt.plan.resumed is not None:
         return ""
     made = attempt.plan.target(ref).snapshot.current()
-    is_restart = template_digest(after.template) == template
-    return made.name if is_restart and made is not None else ""
+    return made.name if made is not None else ""

@@ -75,15 +75,16 @@ def _has_ended(ending: Ending | None, outcome: Outcome) -> bool:
 def find_failed_return(attempt: Attempt, ref: Ref, ending: Ending) -> Ending | None:
     """Return why a version fails to which a way back returned, None unless its pods show that.
 
-    Where its pods were of it all along, and what had changed went back without any help, it is the
-    version that fails and not the change.
+    Where what had changed went back without any help, it is the version that fails. That it takes
+    too long says so only where its pods were of it all along: new ones may merely start slowly.
     """
     rollout = attempt.workloads.rollouts.get(ref)
-    is_stuck = ending.outcome is Outcome.ROLLBACK_FAILED and is_same_throughout(attempt, ref)
+    is_stuck = ending.outcome is Outcome.ROLLBACK_FAILED
     if rollout is None or not is_stuck or attempt.writes.refusals:
         return None
     verdict = rollout.verdict(attempt.now)
-    if verdict.kind is not VerdictKind.FAILED:
+    is_too_slow = verdict.reason in STANDSTILLS and not is_same_throughout(attempt, ref)
+    if verdict.kind is not VerdictKind.FAILED or is_too_slow:
         return None
     end = Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
     weighed = weigh_standstill(attempt, ref, end)

@@ -41,6 +41,18 @@ class Power:
     enough_per_second: float | None = None
 
     @property
+    def way_out(self) -> str:
+        """What would help where nothing can be compared as planned, "" where something can."""
+        obstacle = self.plan.obstacle
+        if obstacle is None:
+            return ""
+        is_hopeless = self.plan.is_too_short and self.enough_seconds is None
+        if not (is_hopeless and _is_findable(self.plan)):
+            return obstacle.way_out
+        hopeless = "but with such traffic not even an hour finds twice as bad four times in five"
+        return f"{obstacle.way_out}; {hopeless}"
+
+    @property
     def finds_what_is_sought(self) -> bool:
         """Whether the plan finds SOUGHT four times in five."""
         found = dict(self.failed).get(SOUGHT)

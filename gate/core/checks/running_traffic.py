@@ -1,10 +1,11 @@
-"""What the version that runs has counted within the last hour: the usual traffic of a service."""
+"""What the versions that run have counted within the last hour: the usual traffic of a service."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 from gate.core.checks import query_variables
@@ -22,8 +23,9 @@ _LEAST_STEPS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTraffic:
-    """What a running version has counted within an hour, of which it was seen for `seconds`."""
+    """What running versions have counted within an hour, of which one was seen for `seconds`."""
 
+    versions: tuple[str, ...]
     bad: float
     total: float
     seconds: float
@@ -37,6 +39,15 @@ class MeasuredTraffic:
     def rate(self) -> float:
         """The share of bad ones."""
         return min(1.0, self.bad / self.total)
+
+    def plus(self, other: MeasuredTraffic) -> MeasuredTraffic:
+        """Return both together: versions that run side by side, each seen until now."""
+        return MeasuredTraffic(
+            self.versions + other.versions,
+            self.bad + other.bad,
+            self.total + other.total,
+            max(self.seconds, other.seconds),
+        )
 
 
 def ask_traffic(
@@ -60,7 +71,9 @@ def ask_traffic(
     )
 
 
-def read_traffic(counts: Counts, grown: Answer, seen: Answer) -> MeasuredTraffic | Measurement:
+def read_traffic(
+    counts: Counts, version: str, grown: Answer, seen: Answer
+) -> MeasuredTraffic | Measurement:
     """Return what the answers to `ask_traffic` say, or why the check could not use them either."""
     found = {each.counted: each.value for each in _finite(grown)}
     steps = sum(each.value for each in _finite(seen))
@@ -68,17 +81,26 @@ def read_traffic(counts: Counts, grown: Answer, seen: Answer) -> MeasuredTraffic
     total = found.get(Counted.TOTAL, 0.0)
     if steps < _LEAST_STEPS:
         return no_data(
-            "the running version is too young, or its counters are not found: the last hour has"
+            f"{version} is too young, or its counters are not found: the last hour has"
             f" fewer than {_LEAST_STEPS} readings of them, {STEP_SECONDS:.0f}s apart; ask again in"
             " a minute, or give --traffic and --rate"
         )
     if not total > 0:
-        return no_data("no traffic of the running version is seen in the last hour")
+        return MeasuredTraffic((version,), 0.0, 0.0, seconds)
     if counts.computes_bad and Counted.BAD not in found:
         return no_data(NO_COMPUTED_BAD)
     if found.get(Counted.BAD, 0.0) > total:
         return unfit(describe_more_bad(found[Counted.BAD], total))
-    return MeasuredTraffic(found.get(Counted.BAD, 0.0), total, seconds)
+    return MeasuredTraffic((version,), found.get(Counted.BAD, 0.0), total, seconds)
+
+
+def add_traffic(found: Sequence[MeasuredTraffic]) -> MeasuredTraffic | Measurement:
+    """Return what all versions counted together, or that they counted nothing."""
+    traffic = reduce(MeasuredTraffic.plus, found)
+    if not traffic.total > 0:
+        versions = " and ".join(traffic.versions)
+        return no_data(f"no traffic of {versions} is seen in the last hour")
+    return traffic
 
 
 def _finite(answer: Answer) -> Iterator[Series]:

@@ -1,4 +1,4 @@
-"""What lets new pods take the place of old ones."""
+"""What helps where nothing goes on by itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class Remedy(enum.StrEnum):
-    """What it takes for pods to be replaced where a controller replaces none by itself."""
+    """What it takes for pods to be replaced, or for something to serve, where neither happens."""
 
     NONE = ""
     """Nothing that is known."""
@@ -16,3 +16,5 @@ class Remedy(enum.StrEnum):
     """A person has to delete it: it comes back at the version that is wanted."""
     LOWER_PARTITION = "lower-partition"
     """Below the partition it comes back at the version that it has, whoever deletes it."""
+    UNDO = "undo"
+    """An undo goes to another verified version, where what served before does not serve again."""

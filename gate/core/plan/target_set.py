@@ -33,10 +33,13 @@ class UndoLimits:
 
     `lacks` are the objects that it could not restore (`gate.core.versions.undo_set`), `conflicts`
     the field managers for whose fields it would be refused, as far as `verify` knows them.
+    `beyond` are the workloads of which an `undo` goes to another verified version once the attempt
+    has failed and all is as it was before.
     """
 
     lacks: FrozenMap[Ref, tuple[Ref, ...]] = field(default_factory=FrozenMap)
     conflicts: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
+    beyond: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

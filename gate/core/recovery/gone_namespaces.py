@@ -4,9 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Final
 
 from gate.core.model.body import FrozenMap
+from gate.core.model.fact import Known
+from gate.core.model.live_object import LiveObject
 from gate.core.plan.journal_record import Record
+
+_LATER: Final = "~"
+"""Sorts behind every time."""
+
+
+def find_oldest(record: Record) -> dict[str, str]:
+    """Return, by namespace, when the oldest object of a record was created there (RFC 3339)."""
+    oldest: dict[str, str] = {}
+    for one in record.objects:
+        before = one.before.value if isinstance(one.before, Known) else None
+        for live in (before, one.expected):
+            if not isinstance(live, LiveObject):
+                continue
+            made = str((live.body.thaw().get("metadata") or {}).get("creationTimestamp") or "")
+            if made and made < oldest.get(one.ref.namespace, _LATER):
+                oldest[one.ref.namespace] = made
+    return oldest
 
 
 def without_namespaces(record: Record, namespaces: Collection[str]) -> Record:

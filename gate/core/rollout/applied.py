@@ -9,6 +9,7 @@ from gate.core.model.body import Body
 from gate.core.model.objects import Template, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.verdict import Verdict
+from gate.core.rollout.workload_kind import CURRENT
 from gate.core.ssa import field_set
 
 
@@ -29,6 +30,13 @@ class Applied:
     new_template: bool
     spec_changed: bool
     found: bool = False
+
+    @property
+    def which_pods(self) -> str:
+        """What its pods are called on the way out, as in `call_others`."""
+        if not self.spec_changed:
+            return ""
+        return CURRENT if self.found else "new"
 
     def find_departure(self, live: Workload, *, has_ended: bool = False) -> Verdict | None:
         """Return a verdict if somebody else deleted or changed it; None while it is ours.

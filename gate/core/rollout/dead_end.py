@@ -74,7 +74,7 @@ def _find_pod_left_to_people(
     others = [one for one in alive if key_of(one.pod) != snapshot.current_key]
     is_moving = any(one.pod.deleting or (one not in others and not one.pod.ready) for one in alive)
     is_ours = any(snapshot.has_moved(one.pod, snapshot.taken_back) for one in others)
-    if is_moving or is_ours or len(own) < live.replicas:
+    if is_moving or is_ours:
         return None
     is_each_awaited = policy.requirement.on_delete is OnDelete.WAIT
     for one in sorted(others, key=lambda one: (one.pod.ready, one.pod.name)):

@@ -278,7 +278,7 @@ class Rollout:
 
     def count(self, live: Workload) -> str:
         """Return in words how many of its pods are available."""
-        which = ("new" if self.applied.spec_changed else "") if self.deadline_decides else "old"
+        which = self.applied.which_pods if self.deadline_decides else "old"
         return self.snapshot.kind.describe_counts(self.snapshot, live, which)
 
     def is_complete(self, live: Workload) -> bool:

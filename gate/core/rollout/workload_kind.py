@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.model.objects import (
@@ -151,6 +151,19 @@ class View(Protocol[R_co]):
         """Tell whether a pod is being deleted, and was not yet as the attempt began."""
 
 
+CURRENT: Final = "current"
+"""What `status` calls what is of the live template, whoever wrote that."""
+
+
+def call_others(which: str) -> str:
+    """Return what the pods of other versions are called beside those that are called `which`.
+
+    "new" are those of the version that an attempt rolls out, "old" of the one that it goes back to,
+    CURRENT of the live template, whoever wrote it and wherever it goes, "" where nothing changed.
+    """
+    return {"new": "old", "old": "new"}.get(which, "other")
+
+
 class WorkloadKind(Protocol[W, R_contra]):
     """One kind of workload, of which `gate.core.kinds` has the implementations."""
 
@@ -236,8 +249,8 @@ class WorkloadKind(Protocol[W, R_contra]):
     def is_stopping(self, live: W) -> bool:
         """Tell whether it has failed for good, and what it runs is still being stopped."""
 
-    def describe_counts(self, view: View[R_contra], live: W, which: str = "new") -> str:
-        """Describe the progress in one line; `which` names the pods: "new", "old", or ""."""
+    def describe_counts(self, view: View[R_contra], live: W, which: str = CURRENT) -> str:
+        """Describe the progress in one line; `which` names the pods, as in `call_others`."""
 
     def describe_lag(self, view: View[R_contra], live: W) -> str:
         """Say what the controller has yet to write or to wait for, as ", ...", "" if nothing."""

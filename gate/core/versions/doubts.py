@@ -1,4 +1,4 @@
-"""What a check has found of a version that an attempt keeps without asking that check."""
+"""What a check has found of a version that an attempt applies or keeps without asking it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
-from gate.core.model.objects import CleanText, Ref
+from gate.core.model.objects import CleanText, Ref, Template
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.rollback_plan import content
 from gate.core.versions.candidates import Candidates
@@ -17,7 +17,7 @@ from gate.core.versions.obstacles import left_unverified
 
 
 def find_doubts(candidates: Candidates, plan: Plan) -> FrozenMap[Ref, CleanText]:
-    """Return the workloads whose version stays as a check left it, each with what the check said.
+    """Return the workloads that get, or keep, a version as a check left it, with what that said.
 
     A check that this attempt asks as well decides anew.
     """
@@ -36,17 +36,34 @@ def _find_kept(
 ) -> JudgedVersion | None:
     """Return what a check left of a workload and the attempt keeps, None for nothing.
 
-    Of a version that is its pod template, whatever else changes; of what was applied beside a
-    template that was verified, or beside another one, all of its objects.
+    Of a version that is its pod template, whatever else changes, and also where it was taken back
+    since; of what was applied beside a template that was verified, or beside another one, all of
+    its objects.
     """
-    live = target.snapshot.live
-    of_template = history.left_by_check(live.template) if live is not None else None
-    left = of_template or left_unverified(target, history, digests)
+    wanted = _find_wanted(target, plan)
+    of_template = history.left_by_check(wanted) if wanted is not None else None
+    if of_template is not None:
+        return of_template
+    left = left_unverified(target, history, digests)
     if left is None or not left.is_left_by_check:
         return None
-    subject = {target.ref} if of_template is not None else {target.ref, *left.members}
+    subject = {target.ref, *left.members}
     is_kept = all(_is_kept(plan, one) for one in plan.objects if one.ref in subject)
     return left if is_kept else None
+
+
+def _find_wanted(target: Target, plan: Plan) -> Template | None:
+    """Return the pod template with which a workload is to be verified, None if nobody knows it."""
+    trial = plan.trial(target.ref)
+    if trial is None and _is_applied(plan, target.ref):
+        return None
+    live = trial.workload if trial is not None else target.snapshot.live
+    return live.template if live is not None else None
+
+
+def _is_applied(plan: Plan, ref: Ref) -> bool:
+    writes = (one for one in plan.writes if one.ref == ref)
+    return any(one.verb is not Verb.MERGE and one.field_manager == FIELD_MANAGER for one in writes)
 
 
 def _is_kept(plan: Plan, planned: PlannedObject) -> bool:
@@ -55,8 +72,7 @@ def _is_kept(plan: Plan, planned: PlannedObject) -> bool:
     if not isinstance(before, Known):
         return False
     if trial is None:
-        writes = (write for write in plan.writes if write.ref == planned.ref)
-        return all(one.verb is Verb.MERGE or one.field_manager != FIELD_MANAGER for one in writes)
+        return not _is_applied(plan, planned.ref)
     if trial.workload is None or before.value.workload is None:
         return content(before.value.body) == content(trial.body)
     was, after = before.value.workload.template, trial.workload.template

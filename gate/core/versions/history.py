@@ -223,7 +223,8 @@ class History:
             new = _with_origin(new, versions)
             versions = [one for one in versions if not _is_replaced(one, new)]
             versions.append(new)
-        kept = _newest(versions, closing.workload)
+        left = self._left_after(closing, at)
+        kept = _newest(replace(self, versions=tuple(versions), left=left), closing.workload)
         bodies = {**self.bodies, **closing.bodies}
         needed = {digest for one in kept if one.verified for digest in one.members.values()}
         return replace(
@@ -232,7 +233,7 @@ class History:
             bodies=FrozenMap((key, body) for key, body in bodies.items() if key in needed),
             kept=FrozenMap((key, size) for key, size in self.kept.items() if key in needed),
             unjudged=closing.workload.keep_judged(unjudged, MOST_UNJUDGED),
-            left=self._left_after(closing, at),
+            left=left,
             others=self._others_after(closing, kept),
             paused=closing.paused,
             scaled_down=(
@@ -271,16 +272,26 @@ class History:
         """Return the versions that were left, without those that were verified again.
 
         To undo to a left version by name is to take back the undo that left it: the version that
-        ran in between does not count as left.
+        ran in between does not count as left. Nor does one that was left for a version that a
+        check failed, and that is still in doubt: nothing else is known to be good.
         """
         verified = [one for one in closing.versions if one.verified]
         left = [one for one in self.left if not any(map(one.is_of, verified))]
         is_taken_back = len(left) < len(self.left)
         if closing.left is None or is_taken_back or any(map(closing.left.is_of, verified)):
             return tuple(left)
+        if not verified and self._has_failed(closing):
+            return tuple(left)
         left = [one for one in left if replace(one, left_at="") != closing.left]
         left.append(replace(closing.left, left_at=at))
         return closing.workload.keep_left(left, MOST_LEFT)
+
+    def _has_failed(self, closing: Closing) -> bool:
+        """Tell whether the last word on a pod template that an attempt came to is a failure."""
+        templates = {one.template for one in closing.versions}
+        of_template = (one for one in reversed(self.versions) if one.template in templates)
+        newest = next(of_template, None)
+        return newest is not None and newest.failed
 
 
 def _with_what_stayed(
@@ -340,12 +351,17 @@ def _has_failed_since(verified: JudgedVersion, versions: Sequence[JudgedVersion]
     return any(one.is_failure_of(verified) for one in since)
 
 
-def _newest(
-    versions: Sequence[JudgedVersion], workload: ClosingWorkload
-) -> tuple[JudgedVersion, ...]:
-    """Return what is kept; a verified version that failed is dropped with its failure."""
+def _newest(history: History, workload: ClosingWorkload) -> tuple[JudgedVersion, ...]:
+    """Return what is kept; a verified version that failed is dropped with its failure.
+
+    The oldest verified one of a single pod template makes room for the newest good one of another.
+    """
+    versions, verified = history.versions, list(history.once_verified[:MOST_VERIFIED])
+    others = (one for one in history.verified if one.template != verified[0].template)
+    spare = next(others, None)
+    if spare is not None and spare not in verified:
+        verified[-1] = spare
     unverified = [one for one in versions if not one.verified]
-    verified = [one for one in versions if one.verified][-MOST_VERIFIED:]
     staying = (*verified, *workload.keep_judged(unverified, MOST_UNVERIFIED))
     kept = [one for one in versions if one in staying]
     return tuple(

@@ -173,9 +173,10 @@ class JudgedVersion:
 class LeftVersion:
     """A version that an `undo` went back from at `left_at` (RFC 3339): given up, not failed.
 
-    `template` and `members` are like those of `JudgedVersion`; `members` are the workload and
-    what the undo changed beside it. `replica_set` is the name of its revision where the undo took
-    a restart back, which makes several of one template; "" if all of that template were left.
+    `template` and `members` are like those of `JudgedVersion`; `members` are what the undo changed
+    beside it, and the workload where its template stayed. `replica_set` is the name of its revision
+    where the undo took a restart back, which makes several of one template; "" if all of that
+    template were left.
     """
 
     template: str

@@ -20,8 +20,8 @@ from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 
 _NONE_ALONE: Final = CleanText("no version serves alone")
-_BESIDE_ANOTHER: Final = Cause(
-    Reason.SET_INCOMPLETE, CleanText("what another version brought stands beside it")
+_NO_VERDICT: Final = Cause(
+    Reason.COMPLETE, CleanText("no run has judged it with what stands beside it")
 )
 _NOT_THE_LIVE_ONE: Final = CleanText("no pod runs its live template")
 
@@ -39,6 +39,11 @@ def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> Cl
     if left is None or left.why is None:
         return None
     return CleanText(f"what runs was not verified ({left.why.reason})")
+
+
+def describe_doubt(reason: str) -> str:
+    """Say why a version is not verified: its reason, but for one that says that it was complete."""
+    return "no verdict" if reason == Reason.COMPLETE else reason
 
 
 def why_not_alone(snapshot: Snapshot) -> CleanText:
@@ -77,14 +82,14 @@ def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> 
     """Return why what serves before an attempt is not verified, None if it is, or nobody knows.
 
     Also of what is no obstacle: the last judgement of its revision counts, as `history` has it.
+    What somebody else made beside what is unverified has no verdict.
     """
     left, current = left_unverified(target, history, digests), target.snapshot.current()
-    if left is not None and current is not None and _is_of_another(left, current):
-        return _BESIDE_ANOTHER
-    if left is not None or current is None:
+    if current is None or (left is not None and not _is_of_another(left, current)):
         return left.why if left is not None else None
     judged = history.of_replica_set(current)
-    return judged.why if judged is not None else None
+    why = judged.why if judged is not None else None
+    return _NO_VERDICT if why is None and left is not None else why
 
 
 def _is_of_another(left: JudgedVersion, current: Revision) -> bool:

@@ -142,7 +142,7 @@ def _is_left_unverified(candidates: Candidates, ref: Ref, digest: str) -> bool:
     If not, it has gone on by itself, with a history of its own.
     """
     judged = {
-        one in found.unfailed
+        one.verified
         for found in candidates.histories.values()
         for one in found.versions
         if one.members.get(ref) == digest

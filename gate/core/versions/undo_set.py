@@ -20,7 +20,8 @@ from gate.core.versions.candidates import Candidates, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.shared_members import Neighbours, shared_members
-from gate.core.versions.undo_choice import version_of
+from gate.core.versions.undo_choice import choose_version, version_of
+from gate.core.versions.undo_conflicts import conflicting_managers
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,19 +154,30 @@ def lacking_now(
     `digests` are those of what our manager has applied so far, `facts` what was read of the objects
     beside the workload. The histories of other workloads of the set are not known.
     """
-    histories = {target.ref: history}
-    attempts = attempts_on(target.ref, histories)
-    has_body = _has_body_of([target], histories)
-    bodies = {
-        ref: has_body(target.ref, version, ref)
-        for ref in changed_members(attempts, version, target.ref, digests)
-    }
-    is_ours = partial(is_applied_by, attempts, digests=digests)
     run_now = {**digests, **neighbours.digests}
     shared = shared_members(version, target.ref, neighbours.histories, run_now, returned=())
     others = {one.ref for one in shared}
-    lacks = lacking(target.ref, bodies, is_ours, facts).refs
+    known = [target], {target.ref: history}
+    lacks = _lacking_among(*known, target.ref, version, digests, facts).refs
     return (*(one.ref for one in shared if one.is_live), *(r for r in lacks if r not in others))
+
+
+def _lacking_among(
+    targets: Collection[Target],
+    histories: Mapping[Ref, History],
+    own: Ref,
+    version: JudgedVersion,
+    digests: Mapping[Ref, str],
+    facts: Mapping[Ref, Fact[LiveObject]],
+) -> Lacking:
+    """Return what an undo of `own` would lack but for what others need, by these histories."""
+    attempts = attempts_on(own, histories)
+    has_body = _has_body_of(targets, histories)
+    bodies = {
+        ref: has_body(own, version, ref) for ref in changed_members(attempts, version, own, digests)
+    }
+    is_ours = partial(is_applied_by, attempts, digests=digests)
+    return lacking(own, bodies, is_ours, facts)
 
 
 def lacking_after(
@@ -202,6 +214,27 @@ def lacking_after(
         }
         found[target.ref] = lacking(target.ref, bodies, is_ours, candidates.beside).refs
     return FrozenMap((ref, refs) for ref, refs in found.items() if refs)
+
+
+def find_returns_beyond(candidates: Candidates, proposed: Mapping[Ref, str]) -> Iterator[Ref]:
+    """Yield the workloads of which an undo goes to a version before the one that ran.
+
+    That is once the attempt has failed and all is as it was: another verified version, whole, that
+    the attempt does not apply (`proposed`) and that no field of others keeps it from.
+    """
+    facts = {**candidates.beside, **{one.ref: one.before for one in candidates.objects}}
+    gone = [ref for ref, fact in facts.items() if isinstance(fact, Absent)]
+    digests = candidates.live_digests()
+    for target in candidates.targets:
+        live, history = live_before(candidates.object(target.ref)), candidates.history(target.ref)
+        choice = choose_version(target.snapshot, history, digests, gone)
+        version = choice.version
+        if live is None or version is None or version.is_applied(proposed):
+            continue
+        known = candidates.targets, candidates.histories
+        lacks = _lacking_among(*known, target.ref, version, digests, facts).refs
+        if not lacks and not conflicting_managers(live, choice, history):
+            yield target.ref
 
 
 def _overwritten(candidates: Candidates, proposed: Mapping[Ref, str]) -> Iterator[Ref]:

@@ -12,14 +12,13 @@ from gate.core.checks.running_traffic import MeasuredTraffic
 class ForeseenCheck:
     """One check before a deploy.
 
-    `about` is the workload as people call it, "" for none, `version` the revision that runs.
-    `measured` is what that counted, None if nobody was asked; `gave_traffic`, `gave_rate` and
+    `about` is the workload as people call it, "" for none.
+    `measured` is what runs counted, None if nobody was asked; `gave_traffic`, `gave_rate` and
     `gave_phase` say which figures were given instead.
     """
 
     power: Power
     about: str
-    version: str
     measured: MeasuredTraffic | None
     gave_traffic: bool
     gave_rate: bool

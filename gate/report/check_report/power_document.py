@@ -49,12 +49,12 @@ def _power(one: ForeseenCheck) -> PowerResult:
         "about": one.about,
         "decides": plan.check.decides,
         "obstacle": "" if plan.obstacle is None else plan.obstacle.why,
-        "way_out": "" if plan.obstacle is None else plan.obstacle.way_out,
+        "way_out": power.way_out,
         "traffic_per_second": plan.per_second,
         "traffic_origin": "given" if one.gave_traffic else "measured",
         "rate": plan.rate,
         "rate_origin": "given" if one.gave_rate else "measured",
-        "measured": _traffic_result(one.measured, one.version),
+        "measured": _traffic_result(one.measured),
         "exposure": {
             "new": plan.exposure.new,
             "old": plan.exposure.old,
@@ -78,11 +78,11 @@ def _power(one: ForeseenCheck) -> PowerResult:
     }
 
 
-def _traffic_result(found: MeasuredTraffic | None, version: str) -> MeasuredTrafficResult | None:
+def _traffic_result(found: MeasuredTraffic | None) -> MeasuredTrafficResult | None:
     if found is None:
         return None
     return {
-        "version": version,
+        "versions": list(found.versions),
         "bad": found.bad,
         "total": found.total,
         "seconds": found.seconds,

@@ -72,14 +72,14 @@ def _figures(power: PowerResult) -> Iterator[tuple[str, str]]:
 
 
 def _origin(origin: str, flag: str) -> str:
-    return f"--{flag}" if origin == "given" else "as the version that runs now got"
+    return f"--{flag}" if origin == "given" else "as what runs now got"
 
 
 def _describe_traffic(found: MeasuredTrafficResult) -> str:
     counted = f"{found['bad']:,.0f} bad of {found['total']:,.0f}"
     whole = found["seconds"] >= _WHOLE_HOUR_SECONDS
-    seen = "" if whole else f", of which it was seen for {format_seconds(found['seconds'])}"
-    return f"{found['version']} in the last hour{seen}: {counted}"
+    seen = "" if whole else f", of which {format_seconds(found['seconds'])} were seen"
+    return f"{' and '.join(found['versions'])} in the last hour{seen}: {counted}"
 
 
 def _shares(power: PowerResult) -> str:
@@ -140,6 +140,9 @@ def _conclusions(power: PowerResult) -> Iterator[tuple[str, str]]:
         "how",
         f"{power['rollouts']:,} simulated rollouts for each: shares may be off by {points} points",
     )
+    every = format_seconds(power["interval_seconds"])
+    seen = "that each look sees new requests of both versions"
+    yield "assumes", f"{seen}: with scrapes more than {every} apart less may be found, and later"
 
 
 def _enough(power: PowerResult) -> str:

@@ -2,6 +2,7 @@
 
 __all__ = [
     "branches",
+    "changes",
     "course",
     "deletion",
     "document",

@@ -183,7 +183,10 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
 
 
 def _remedy(attempt: Attempt, ref: Ref, ending: Ending) -> Remedy:
-    """Return what brings pods to the live template where nothing rolls."""
+    """Return what brings pods to the live template where nothing rolls, or a version to serve."""
+    is_stuck = ending.outcome is Outcome.ROLLBACK_FAILED and not attempt.writes.refusals
+    if is_stuck and ref in attempt.plan.target_set.undo.beyond:
+        return Remedy.UNDO
     rollout = attempt.workloads.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     if live is None or ending.reason is not Reason.NO_ROLLOUT:

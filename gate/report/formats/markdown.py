@@ -16,6 +16,7 @@ from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.result import Result, Version, WorkloadResult
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
+from gate.report.words.changed_parts import describe_hidden_values
 from gate.report.words.facts import (
     action_words,
     look_further,
@@ -170,7 +171,9 @@ def _changes(result: Result) -> Iterator[str]:
     ]
     if rows:
         table = _table(("object", "field", "before", "after"), rows)
-        yield f"### What the apply changed{_back(result)}\n\n{table}"
+        hidden = describe_hidden_values(result)
+        below = f"\n{_plain(hidden)}\n" if hidden else ""
+        yield f"### What the apply changed{_back(result)}\n\n{table}{below}"
 
 
 def _back(result: Result) -> str:

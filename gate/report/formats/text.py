@@ -157,7 +157,7 @@ def _make_row(result: Result, workload: WorkloadResult, style: Style) -> tuple[s
 _RUNNING: Final[Mapping[Running, str]] = {
     "new": "the new version",
     "baseline": "what ran before",
-    "mixed": "mixed",
+    "mixed": "several versions",
     "none": "no pod",
     "other": "other",
     "unknown": "unknown",

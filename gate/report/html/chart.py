@@ -204,8 +204,8 @@ def _describe_drawing(
         return moments
     last = pods["samples"][-1]
     new, old = last["new"]["ready"], last["old"]["ready"]
-    ready = f"of the new version {new} are ready, of older ones {old}"
+    ready = f"{new} of the new version, {old} of older ones"
     if "all" in versions:
-        ready = f"{new + old} are ready"
+        ready = f"{new + old}"
     took = format_seconds(result["duration_seconds"])
-    return f"{moments}. At the end {last['wanted']} pods are wanted; {ready}, after {took}."
+    return f"{moments}. At the end, after {took}: pods wanted {last['wanted']}, ready {ready}."

@@ -14,6 +14,7 @@ from gate.report.html.lanes import STATES
 from gate.report.kinds import registry
 from gate.report.schema.result import Coverage, Result
 from gate.report.words.advice import next_steps
+from gate.report.words.changed_parts import describe_hidden_values
 from gate.report.words.facts import (
     action_words,
     look_further,
@@ -80,6 +81,7 @@ def _environment() -> Environment:
         look_further=look_further,
         next_steps=next_steps,
         action_words=action_words,
+        hidden_values=describe_hidden_values,
         not_taken_back=not_taken_back,
         object_name=object_name,
         stands=stands,

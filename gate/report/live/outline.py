@@ -137,7 +137,7 @@ def _workload(workload: WorkloadView, detail: Detail, *, folded: bool) -> Branch
         if hidden:
             version = workload.kind.version
             versions = version if hidden == 1 else f"{version}s"
-            below.append(Branch(Mark.QUIET, "", quiet=f"{hidden} more old {versions}"))
+            below.append(Branch(Mark.QUIET, "", quiet=f"{hidden} more {versions}"))
     where = f"{workload.name} in {workload.namespace}"
     words, short = workload.words, workload.name
     return Branch(workload.mark, where, words, short=short, below=tuple(below))

@@ -39,10 +39,11 @@ class PodGroup:
 
 @dataclass(frozen=True, slots=True)
 class RevisionView:
-    """What holds a version; `role` is new, old, failed or back, `trouble` why it can make no pods.
+    """What holds a version; `trouble` is why it can make no pods.
 
-    `short` is its name without that of its workload. `groups` are in the order in which they are
-    shown, what is wrong first.
+    `role` is new, old, failed or back, of what no attempt rolls out current or other. `short` is
+    its name without that of its workload. `groups` are in the order in which they are shown, what
+    is wrong first.
     """
 
     role: str

@@ -12,6 +12,7 @@ from gate.core.model.outcome import ON_THEIR_WAY
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, Verdict, VerdictKind
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.workload_kind import CURRENT, call_others
 from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import PodRank, alike
 from gate.report.kinds import registry
@@ -32,8 +33,8 @@ _POD_MARKS: Final = {
     PodRank.OVER: Mark.QUIET,
     PodRank.READY: Mark.GOOD,
 }
-_ROLES: Final = ("back", "new", "failed")
-"""In the order in which they are shown; those that are merely old come after them."""
+_ROLES: Final = ("back", "new", "failed", CURRENT)
+"""In the order in which they are shown; the others come after them."""
 
 
 def rollout_view(
@@ -41,11 +42,12 @@ def rollout_view(
 ) -> WorkloadView:
     """Return the view of a workload that is followed; `roles` are those of versions, by uid.
 
-    Without `roles` the followed one is new. `now` is monotonic seconds of the rollout's clock.
+    Without `roles` nobody knows which is newer: the live one is current. `now` is monotonic
+    seconds of the rollout's clock.
     """
     verdict, snapshot = rollout.verdict(now), rollout.snapshot
     causes = verdict.causes or rollout.causes(now)
-    given = {snapshot.current_uid: "new"} if roles is None else roles
+    given = {snapshot.current_uid: CURRENT} if roles is None else roles
     return WorkloadView(
         str(rollout.ref),
         rollout.ref.namespace,
@@ -86,8 +88,9 @@ def _versions(snapshot: Snapshot, roles: Mapping[str, str]) -> Iterator[Revision
     """Yield the versions that have a role or pods, or want pods."""
     branches = branches_of(snapshot)
     shown = [one for one in branches if one.uid in roles or one.has_pods]
-    for branch in sorted(shown, key=lambda one: _place(roles.get(one.uid, "old"))):
-        found = _version(branch, roles.get(branch.uid, "old"))
+    rest = call_others(CURRENT) if CURRENT in roles.values() else "old"
+    for branch in sorted(shown, key=lambda one: _place(roles.get(one.uid, rest))):
+        found = _version(branch, roles.get(branch.uid, rest))
         yield replace(found, short=branch.name.removeprefix(f"{snapshot.ref.name}-"))
 
 

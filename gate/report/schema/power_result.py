@@ -10,12 +10,12 @@ FigureOrigin = Literal["given", "measured"]
 
 
 class MeasuredTrafficResult(TypedDict):
-    """What the version that runs has counted within the last hour."""
+    """What the versions that serve have counted within the last hour."""
 
-    version: Annotated[str, Meta(description="The name of its revision.")]
+    versions: Annotated[list[str], Meta(description="The names of their revisions.")]
     bad: float
     total: float
-    seconds: Annotated[float, Meta(description="How long of the hour it was seen.")]
+    seconds: Annotated[float, Meta(description="How long of the hour one was seen.")]
 
 
 class ExposureResult(TypedDict):

@@ -8,6 +8,7 @@ from gate.core.model.fact import Absent
 from gate.core.model.objects import Workload
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.core.rollout.workload_kind import CURRENT, call_others
 from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import pod_lines
 from gate.report.document.status_document import call_verdict
@@ -71,7 +72,7 @@ def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
 
 
 def _branches(rollout: Rollout, kind: WorkloadWords, style: Style) -> Iterator[str]:
-    """Yield the versions that have or want pods, the new one first, then by revision."""
+    """Yield the versions that have or want pods, the current one first, then by revision."""
     current = rollout.snapshot.current()
     uid = current.uid if current is not None else ""
     every = branches_of(rollout.snapshot)
@@ -82,13 +83,13 @@ def _branches(rollout: Rollout, kind: WorkloadWords, style: Style) -> Iterator[s
     hidden = len(every) - len(shown)
     for index, branch in enumerate(shown):
         last = index == len(shown) - 1 and not hidden
-        role = "new" if branch.uid == uid else "old"
+        role = CURRENT if branch.uid == uid else call_others(CURRENT)
         words = f"{kind.call_version(branch.name)}: {_branch_words(branch, role)}"
         yield from _branch(branch, words, last=last, style=style)
     if hidden:
         noun = kind.version if hidden == 1 else f"{kind.version}s"
         without = " without pods" if len(live) == len(shown) else ""
-        yield f"{style.sign(Symbol.LAST_BRANCH)}{hidden} more old {noun}{without}"
+        yield f"{style.sign(Symbol.LAST_BRANCH)}{hidden} more {noun}{without}"
 
 
 def _branch(branch: Branch, words: str, *, last: bool, style: Style) -> Iterator[str]:

@@ -3,6 +3,7 @@
 __all__ = [
     "advice",
     "attempt_advice",
+    "changed_parts",
     "comparison",
     "facts",
     "fault",

@@ -42,9 +42,9 @@ from gate.report.words.options import has_option
 from gate.report.words.return_advice import (
     after_refused_writes,
     hindrances,
-    is_refused_back,
-    is_restored,
+    is_to_go_back_again,
     look_at_version_before,
+    return_beyond,
 )
 from gate.report.words.steps import (
     claims_of,
@@ -132,7 +132,7 @@ def _for_state(result: Result, worst: WorkloadResult) -> Iterator[Step]:
             yield step_about(result, worst, "look at it now:", "status")
             if result["recoverable"]:
                 yield recovery_step(result, "once its cause is gone, finish the rollback:")
-            elif _is_to_go_back_again(result, worst):
+            elif is_to_go_back_again(result, worst):
                 yield from undo_steps(result, worst, "once its cause is gone, go back again:")
         case Outcome.LOST_CONTACT:
             yield step_about(result, worst, f"{_once_it_answers(result)}, look:", "status")
@@ -240,14 +240,6 @@ def _leave_pod(worst: WorkloadResult) -> Step:
     return Step(f"{text}, run the same again")
 
 
-def _is_to_go_back_again(result: Result, worst: WorkloadResult) -> bool:
-    """Tell whether no run, this one or an earlier one, wrote the way back of a workload."""
-    rollback = result["rollback"]
-    if rollback is None or is_restored(result, worst):
-        return False
-    return not rollback["written_at"] or is_refused_back(result, worst)
-
-
 def _list_stuck(result: Result, worst: WorkloadResult) -> list[WorkloadResult]:
     """Return the workloads that did not go back, `worst` first if it is among them."""
     stuck = [one for one in result["workloads"] if one["outcome"] == Outcome.ROLLBACK_FAILED]
@@ -268,6 +260,7 @@ def _for_hindered_return(result: Result, worst: WorkloadResult) -> Iterator[Step
     else:
         yield from after_refused_writes(result, worst)
         yield from look_at_version_before(result, worst)
+        yield from return_beyond(result, worst)
 
 
 def _for(reason: str, result: Result, worst: WorkloadResult) -> Iterator[Step]:

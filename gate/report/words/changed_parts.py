@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.document.changes import MASKED
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.fault import has_one_version
@@ -27,6 +28,14 @@ def describe_change(result: Result, workload: WorkloadResult) -> str:
         return ""
     parts = list(dict.fromkeys(_changed_parts(result, workload)))
     return f"the change of {' and '.join(parts)}" if parts else ""
+
+
+def describe_hidden_values(result: Result) -> str:
+    """Say why values are not shown among what an apply changed, "" where all are."""
+    changes = (change for one in result["objects"] for change in one["changes"])
+    if not any(MASKED in (change["before"], change["after"]) for change in changes):
+        return ""
+    return f"{MASKED}: the value may be secret, as any of a ConfigMap may, so no report shows it"
 
 
 def describe_configuration_back(result: Result) -> str:

@@ -58,7 +58,7 @@ def _fill_in(advice: Advice, result: Result, about: WorkloadResult, subject: str
 
 def _remedy(reason: str, worst: WorkloadResult) -> Remedy:
     """Return what it takes for pods to be replaced, by how the workload ended or by a cause."""
-    if reason == worst["reason"] and worst["remedy"]:
+    if reason == worst["reason"] and worst["remedy"] not in (Remedy.NONE, Remedy.UNDO):
         return worst["remedy"]
     found = (cause["remedy"] for cause in worst["causes"] if cause["reason"] == reason)
     return next(found, Remedy.NONE)

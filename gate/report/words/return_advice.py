@@ -11,11 +11,13 @@ from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
+from gate.core.model.remedy import Remedy
 from gate.core.versions.surroundings import OF_SURROUNDINGS
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import WITHOUT_A_WORKLOAD, Step
 from gate.report.words.object_names import list_own_objects
+from gate.report.words.steps import step_about
 
 _OF_A_RETURN: Final = (OF_SURROUNDINGS - {Reason.UNREACHABLE}) | {
     Reason.CONTAINER_CONFIG,
@@ -30,12 +32,20 @@ def hindrances(workload: WorkloadResult) -> list[str]:
     return [reason for reason in found if reason in _OF_A_RETURN]
 
 
-def is_restored(result: Result, workload: WorkloadResult) -> bool:
+def is_to_go_back_again(result: Result, worst: WorkloadResult) -> bool:
+    """Tell whether no run, this one or an earlier one, wrote the way back of a workload."""
+    rollback = result["rollback"]
+    if rollback is None or _is_restored(result, worst):
+        return False
+    return not rollback["written_at"] or _is_refused_back(result, worst)
+
+
+def _is_restored(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether the way back of a workload was written, by this run or an earlier one."""
     return any(item["action"] == "restored" for item in list_own_objects(result, workload))
 
 
-def is_refused_back(result: Result, workload: WorkloadResult) -> bool:
+def _is_refused_back(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether the server refused a workload's way back; it may accept another try."""
     refused = (Reason.REJECTED, Reason.FORBIDDEN)
     return any(item["not_restored"] in refused for item in list_own_objects(result, workload))
@@ -64,6 +74,14 @@ def look_at_version_before(result: Result, worst: WorkloadResult) -> Iterator[St
         name = kind.call_version(baseline["name"])
     command = _cluster(result).command("kubectl", "describe", name, namespace=worst["namespace"])
     yield Step("see what keeps the version before from serving:", command)
+
+
+def return_beyond(result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Advise the undo that goes on to another verified version, where one does."""
+    is_back = not result["recoverable"] and not is_to_go_back_again(result, worst)
+    if is_back and worst["remedy"] == Remedy.UNDO:
+        text = "if it does not come to serve, return to another version that was verified:"
+        yield step_about(result, worst, text, "undo")
 
 
 def _serves(workload: WorkloadResult, name: str) -> bool:

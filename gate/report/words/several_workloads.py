@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.core.versions.obstacles import describe_doubt
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.changed_parts import describe_change
@@ -194,7 +195,7 @@ def verified_words(result: Result, returned: list[WorkloadResult]) -> str:
     doubted = [one for one in returned if why_unverified(one)]
     verified = "verified"
     if doubted:
-        whys = ", ".join(dict.fromkeys(map(why_unverified, doubted)))
+        whys = ", ".join(dict.fromkeys(describe_doubt(why_unverified(one)) for one in doubted))
         verified = f"not verified ({whys})"
         if len(doubted) < len(returned):
             verified = f"verified but for {names_of(result, doubted)} ({whys})"

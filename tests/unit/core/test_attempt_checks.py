@@ -211,15 +211,25 @@ def test_a_comparison_is_with_what_served_right_before() -> None:
     assert all(isinstance(one, MetricQuestion) and served in one.query for one in asked)
 
 
-@pytest.mark.contract("B423")
-def test_no_version_is_compared_with_itself() -> None:
-    """Where nothing changes, or nobody knows what ran before, there is nothing to compare with."""
+@pytest.mark.contract("B423", "B1511")
+@pytest.mark.parametrize("past", ["", "web-past"])
+def test_what_has_no_pod_serves_nothing_to_compare_with(past: str) -> None:
+    """Neither the version itself, nor one that a failure would return to; it is said at once."""
     compared = replace(metric(), compare=Ratio(max_ratio=2.0))
     server = serving()
-    player = Player(server, planned(server, manifest("v1"), policy=policy(a_check(compared))))
+    plan = planned(server, manifest("v1"), policy=policy(a_check(compared)))
+    (target,) = plan.targets
+    assert isinstance(target.baseline, Known)
+    baseline = target.baseline.value
+    target = replace(
+        target, baseline=Known(replace(baseline, replica_set=past or baseline.replica_set))
+    )
+    player = Player(server, replace(plan, targets=(target,)))
     player.measure = always(pair(0.0, 0.0))
     assert ends(player.run()) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
     assert asks(player) == []
+    said = next(one for one in player.said if "no old version serves" in one.message)
+    assert said.at < STARTED_AT + 1
 
 
 @pytest.mark.contract("B54")
@@ -288,12 +298,9 @@ def test_an_answer_to_a_window_that_is_over_says_nothing() -> None:
     player.news()
     player.server.control(player.web)
     player.news()
-    assert old.effect_id in player.attempt.requests.outstanding
-    player.measure = always(0.7)
-    player.waiting.remove(old)
-    player.hear(player.answer(old))
-    assert not player.attempt.health.checks["errors"].tally.measured
-    player.measure, player.hold = always(0.0), ()
+    assert old.effect_id not in player.attempt.requests.outstanding
+    assert player.attempt.awaits(Ask)
+    player.hold = ()
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
 
 

@@ -34,7 +34,10 @@ def test_the_uid(client: Client, server: ScriptedServer) -> None:
 def test_a_namespace(client: Client, server: ScriptedServer) -> None:
     """A namespace lives, goes, is not there, or nobody may tell."""
     going = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    made_at = "2026-01-01T00:00:00Z"
     server.on("GET", SHOP, as_json({"metadata": {}}), as_json(going), as_status(404), REFUSED)
     cluster = Cluster(client)
     assert [cluster.terminating("shop") for _ in range(3)] == [Known(False), Known(True), Absent()]
     assert isinstance(cluster.terminating("shop"), Unknown)
+    server.on("GET", SHOP, as_json({"metadata": {"creationTimestamp": made_at}}), as_status(404))
+    assert [cluster.created_at("shop") for _ in range(2)] == [Known(made_at), Absent()]

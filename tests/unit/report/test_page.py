@@ -100,13 +100,29 @@ def test_a_workload_that_kept_its_version_has_one_lane_of_pods() -> None:
     assert [lane.title for lane in chart.lanes] == ["pods", "clocks"]
     (ready,) = chart.lanes[0].areas
     assert len(set(re.findall(r"[\d.]+,([\d.]+)", ready.path))) == 2, "one height from start to end"
-    assert "2 pods are wanted; 2 are ready" in chart.caption
+    assert "pods wanted 2, ready 2." in chart.caption
     page, text = html(result), markdown(result)
     assert re.findall(r'<th scope="row">(\w+)</th>', page)[:1] == ["unchanged"]
     assert "Runs now: the version before, unchanged: revision 1" in page
     assert "- runs now: the version before, unchanged\\: revision 1" in text
     assert "- unchanged: " in text
     assert "new version" not in page + text
+
+
+@pytest.mark.contract("B1519")
+def test_what_the_tables_leave_out_is_said_beside_them() -> None:
+    """Why a value is masked, which number a revision had, and whose images the nodes ran."""
+    result = example("rolled-back")
+    (workload,) = result["workloads"]
+    workload["new"]["image_ids"] = ["shop/web@sha256:1"]
+    page, text = html(result), markdown(result)
+    assert "<td>3 (was 1)</td>" in page
+    assert "images of the new version, as the nodes ran them: shop/web@sha256:1" in page
+    why = "the value may be secret, as any of a ConfigMap may, so no report shows it"
+    assert (why in page, why in text) == (True, True)
+    for one in result["objects"]:
+        one["changes"] = [each for each in one["changes"] if each["before"] != "masked"]
+    assert (why in html(result), why in markdown(result)) == (False, False)
 
 
 def test_without_samples_there_is_no_chart() -> None:
@@ -165,13 +181,12 @@ def test_a_plot_is_told_in_words() -> None:
     comparison["baseline"], comparison["fresh_pods"] = "fresh", ["web-1-a", "web-1-b"]
     (fresh,) = comparison_plots(result)
     assert fresh.figures[1] == "new 36 of 900 bad, old (2 fresh pods) 9 of 900 bad"
-    comparison["compared"] = {
-        "new": {"bad": 30.0, "total": 700.0},
-        "old": {"bad": 9.0, "total": 700.0},
-    }
+    bad: CountedResult = {"bad": 30.0, "total": 700.0}
+    comparison["compared"] = {"new": bad, "old": {"bad": 9.0, "total": 700.0}}
     (partly,) = comparison_plots(result)
     assert partly.figures[1].endswith("9 of 900 bad; while both served 30 of 700 against 9 of 700")
-    comparison["compared"]["old"]["bad"], comparison["ratio"] = 0.0, None
+    comparison["compared"] = {"new": bad, "old": {"bad": 0.0, "total": 700.0}}
+    comparison["ratio"] = None
     assert "no ratio: the old version had no bad one while both served" in ratio_words(comparison)
     nothing: CountedResult = {"bad": 0.0, "total": 0.0}
     comparison["compared"] = {"new": nothing, "old": nothing}

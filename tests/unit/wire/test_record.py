@@ -212,7 +212,9 @@ def test_every_part_of_a_target_set_comes_back_but_what_a_secret_keeps() -> None
         unverified=(one,),
         shared=FrozenMap({other: one}),
         applied=AppliedVersion(FrozenMap({other: "digest"}), (one,), said),
-        undo=UndoLimits(FrozenMap({one: (other,)}), FrozenMap({one: (CleanText("kubectl-set"),)})),
+        undo=UndoLimits(
+            FrozenMap({one: (other,)}), FrozenMap({one: (CleanText("kubectl-set"),)}), (one,)
+        ),
     )
     values = (whole, whole.applied, whole.undo)
     empty = [each.name for one in values for each in fields(one) if not getattr(one, each.name)]

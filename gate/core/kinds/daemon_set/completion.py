@@ -98,7 +98,7 @@ def _follow_all_ready(
 def describe_counts(view: View[ControllerRevision], live: DaemonSet, which: str) -> str:
     """Describe the progress in one line; nodes that do not count, or may not, are named.
 
-    `which` names the pods: "new", "old" on the way back, "" if nothing has changed.
+    `which` is as in `call_others`.
     """
     if not live.replicas:
         return live.when_empty

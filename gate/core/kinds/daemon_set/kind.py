@@ -21,6 +21,7 @@ from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, OnDelete, Policy
 from gate.core.rollout.workload_kind import (
+    CURRENT,
     BlockingPod,
     PodCounts,
     ProgressMarks,
@@ -122,7 +123,7 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         return completion.is_rolled_out(view, live)
 
     def describe_counts(
-        self, view: View[ControllerRevision], live: DaemonSet, which: str = "new"
+        self, view: View[ControllerRevision], live: DaemonSet, which: str = CURRENT
     ) -> str:
         """Describe the progress in one line, with the nodes that do not count or may not."""
         return completion.describe_counts(view, live, which)

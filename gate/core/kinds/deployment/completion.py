@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.int_or_percent import Share
 from gate.core.rollout.policy import Policy, amount
-from gate.core.rollout.workload_kind import View
+from gate.core.rollout.workload_kind import CURRENT, View, call_others
 
 
 def has_completed(view: View[ReplicaSet], live: Deployment, policy: Policy) -> bool:
@@ -79,19 +79,18 @@ def _terminating(view: View[ReplicaSet], live: Deployment) -> bool:
     return len(going) > len(before) or (live.terminating_replicas or 0) > counted_before
 
 
-def describe_counts(view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:
+def describe_counts(view: View[ReplicaSet], live: Deployment, which: str = CURRENT) -> str:
     """Describe the progress in one line whose numbers agree with each other.
 
     All of them come from the ReplicaSets' own status. The Deployment's counters lag behind it, so
-    they are not shown beside them. `which` names the pods: "new", "old" on the way back, "" if
-    nothing has changed.
+    they are not shown beside them. `which` is as in `call_others`.
     """
     current = view.current()
     available = current.available_replicas if current is not None else 0
     there = current.status_replicas if current is not None else 0
     others = sum(one.status_replicas for one in view.list_owned()) - there
     pods = f"{which} pods".strip()
-    other = "new" if which == "old" else "old"
+    other = call_others(which)
     parts = [f"{min(available, live.replicas)} of {live.replicas} {pods} available"]
     if there > live.replicas:
         parts.append(f"{there - live.replicas} more than wanted")

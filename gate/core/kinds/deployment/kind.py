@@ -28,6 +28,7 @@ from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
+    CURRENT,
     BlockingPod,
     PodCounts,
     ProgressMarks,
@@ -123,7 +124,9 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
         return completion.is_rolled_out(view, live)
 
-    def describe_counts(self, view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:
+    def describe_counts(
+        self, view: View[ReplicaSet], live: Deployment, which: str = CURRENT
+    ) -> str:
         """Describe the progress in one line whose numbers agree with each other."""
         return completion.describe_counts(view, live, which)
 

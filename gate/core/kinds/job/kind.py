@@ -22,6 +22,7 @@ from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
+    CURRENT,
     BlockingPod,
     LastWords,
     PodCounts,
@@ -125,7 +126,7 @@ class JobKind:
         """Tell whether it has failed, and pods of it still terminate."""
         return live.failure is not None and not live.is_over
 
-    def describe_counts(self, view: View[Revision], live: Job, which: str = "new") -> str:
+    def describe_counts(self, view: View[Revision], live: Job, which: str = CURRENT) -> str:
         """Describe how far it is in one line."""
         return outcome.describe_counts(live)
 

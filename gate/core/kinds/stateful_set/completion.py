@@ -13,7 +13,7 @@ from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.policy import OnDelete, Policy, amount
-from gate.core.rollout.workload_kind import View
+from gate.core.rollout.workload_kind import CURRENT, View, call_others
 
 
 def completion(
@@ -83,10 +83,10 @@ def count_new_available(view: View[ControllerRevision], live: StatefulSet) -> in
     return max(0, min(most, live.available_replicas - others))
 
 
-def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: str = "new") -> str:
+def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: str = CURRENT) -> str:
     """Describe the progress in one line.
 
-    `which` names the pods: "new", "old" on the way back, "" if nothing has changed.
+    `which` is as in `call_others`.
     """
     if not live.is_observed:
         return "the controller has not seen the change yet"
@@ -110,7 +110,7 @@ def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: st
         parts += _describe_staying(view, live, stay)
         others -= stay
     if others > 0:
-        other = "new" if which == "old" else "old"
+        other = call_others(which)
         parts.append(f"{others} {other} {'pod remains' if others == 1 else 'pods remain'}")
     return ", ".join(parts)
 

@@ -27,6 +27,7 @@ from gate.core.rollout.controller_faults import Fault, describe_deletion
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
+    CURRENT,
     BlockingPod,
     PodCounts,
     ProgressMarks,
@@ -133,7 +134,7 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
         return completion.is_rolled_out(view, live)
 
     def describe_counts(
-        self, view: View[ControllerRevision], live: StatefulSet, which: str = "new"
+        self, view: View[ControllerRevision], live: StatefulSet, which: str = CURRENT
     ) -> str:
         """Describe the progress in one line whose numbers agree with each other."""
         return completion.describe_counts(view, live, which)

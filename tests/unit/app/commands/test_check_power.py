@@ -8,6 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gate.report.schema.json_schema import checks_schema
+from tests.cluster.workloads import stateful_set
 from tests.table import each
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Ended, Gate
@@ -80,8 +81,13 @@ def test_what_is_not_given_is_what_ran_in_the_last_hour(
     check = {**ERRORS, "during": "both", "interval": "30s"}
     ended = foreseen(gate, "web", check=check, prometheus_url=BASE)
     found = only(ended)
-    replica_set = found["measured"]["version"]
-    assert found["measured"] == {"version": replica_set, "bad": 36, "total": 3600, "seconds": 1800}
+    (replica_set,) = found["measured"]["versions"]
+    assert found["measured"] == {
+        "versions": [replica_set],
+        "bad": 36,
+        "total": 3600,
+        "seconds": 1800,
+    }
     assert (found["traffic_per_second"], found["rate"]) == (2.0, 0.01)
     assert (found["traffic_origin"], found["rate_origin"]) == ("measured", "measured")
     assert found["exposure"] == {"new": 2, "old": 0, "origin": "rolling-update"}
@@ -90,11 +96,49 @@ def test_what_is_not_given_is_what_ran_in_the_last_hour(
     assert metrics.asked[1] == f"count_over_time(count(({selector}\n))[1h:30s])"
     assert server.writes() == []
     text = foreseen(gate, "web", check=check, prometheus_url=BASE, output="text").out
-    said = f"{replica_set} in the last hour, of which it was seen for 30m: 36 bad of 3,600"
+    said = f"{replica_set} in the last hour, of which 30m were seen: 36 bad of 3,600"
     assert said in " ".join(text.split())
-    assert "2/s of both versions together (as the version that runs now got)" in text
+    assert "2/s of both versions together (as what runs now got)" in text
     assert "a rolling update moves them evenly" in text
     assert "one every 30s from 30s on, in 3" in " ".join(text.split())
+
+
+@pytest.mark.contract("B1510", "B1512")
+def test_beside_a_partition_the_traffic_is_that_of_both_versions(
+    gate: Gate, server: Server, metrics: Metrics
+) -> None:
+    """60 requests a second, of which the new pod has got a third for the last five minutes."""
+    for body in (stateful_set(), stateful_set(image="shop/db:2", partition=2)):
+        server.put(body)
+        server.played.clock.wait(60.0)
+    revisions = server.objects.list_all("controllerrevisions", "app=db")
+    revisions.sort(key=lambda one: int(one["revision"]))
+    old, new = (one["metadata"]["name"] for one in revisions)
+    counted = {new: (10, 60, 6_000), old: (120, 2_100, 210_000)}
+
+    def vector_of(query: str) -> list[dict[str, Any]]:
+        (steps, bad, total) = next(found for hash_, found in counted.items() if hash_ in query)
+        if query.startswith("count_over_time"):
+            return [{"metric": {}, "value": [1.0, str(steps)]}]
+        return [
+            {"metric": {"rollout_gate_counted": name}, "value": [1.0, str(value)]}
+            for name, value in (("bad", bad), ("total", total))
+        ]
+
+    metrics.gives(vector_of)
+    labelled = 'requests{revision="${controller_revision_hash}"'
+    check = {**ERRORS, "bad": labelled + ',code=~"5.."}', "total": labelled + "}"}
+    found = only(foreseen(gate, "sts/db", check=check, prometheus_url=BASE))
+    assert (found["traffic_per_second"], found["rate"]) == (60.0, 0.01)
+    assert found["exposure"] == {"new": 1, "old": 2, "origin": "strategy"}
+    text = foreseen(gate, "sts/db", check=check, prometheus_url=BASE, output="text").out
+    said = " ".join(text.split())
+    assert f"{old} and {new} in the last hour: 2,160 bad of 216,000" in said
+    assert "assumes that each look sees new requests of both versions: with scrapes" in said
+    counted[new] = (1, 0, 0)
+    assert f"{new} is too young, or its counters are not found" in " ".join(
+        foreseen(gate, "sts/db", check=check, prometheus_url=BASE, output="text").out.split()
+    )
 
 
 @pytest.mark.contract("B1203")
@@ -202,9 +246,9 @@ def test_a_prometheus_that_cannot_be_asked_ends_it_as_checks(
     assert end() == (7, "no-data")
     text = foreseen(gate, "web", prometheus_url=BASE, output="text")
     said = " ".join(text.out.split())
-    assert "the running version is too young, or its counters are not found" in said
+    assert " is too young, or its counters are not found: the last hour has fewer" in said
     count(metrics, 0, 0, 60)
     text = foreseen(gate, "web", prometheus_url=BASE, output="text")
-    assert "no traffic of the running version is seen in the last hour" in text.out
+    assert "no traffic of web-" in text.out
     monkeypatch.setattr("gate.app.runtime.check_sources.sources", lambda *_: Unreachable({}))
     assert end() == (7, "error")

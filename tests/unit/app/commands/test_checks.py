@@ -204,6 +204,23 @@ def test_one_version_is_compared_with_nothing(gate: Gate, server: Server, servin
     assert gate("checks", ("web",), prometheus_url=BASE, checks=[COMPARING]).code == 6
 
 
+@pytest.mark.contract("B1515")
+def test_a_missing_program_hides_no_other_mistake(gate: Gate, metrics: Metrics) -> None:
+    """It is wrong in its own row, and the others are asked; alone it ends the command as before."""
+    smoke: Any = {"name": "smoke", "command": ["./no-such-program"]}
+    query = {"name": "errors", "query": "sum(errors)", "max": 1}
+    metrics.refuses(400, "1:4: parse error: unexpected end of input")
+    ended = gate("checks", (), prometheus_url=BASE, checks=[smoke, query])
+    assert ended.code == 2
+    said = {one["name"]: (one["verdict"], one["message"]) for one in ended.document["checks"]}
+    assert said["smoke"] == ("error", "no program './no-such-program' is found")
+    assert said["errors"][0] == "error"
+    assert "parse error" in said["errors"][1]
+    for alone in ([smoke], [{**smoke, "required": False}, query]):
+        ended = gate("checks", (), prometheus_url=BASE, checks=alone)
+        assert (ended.code, "no program './no-such-program'" in ended.err) == (2, True)
+
+
 @pytest.mark.contract("B1162")
 def test_counters_of_one_version_are_said_to_be_seen(
     gate: Gate, server: Server, serving: Metrics

@@ -146,7 +146,7 @@ def test_status_says_that_nodes_may_not_be_read_only_where_that_is_so(
         server.limit(*LOOKING)
     ended = gate("status", "ds/agent", output="text")
     assert ended.code == 7, ended.out
-    assert "0 of 1 node has an available new pod" in ended.out
+    assert "0 of 1 node has an available current pod" in ended.out
     assert ("nodes may not be read" in ended.out) is not may_read
 
 

@@ -24,7 +24,7 @@ def nothing_is_written(server: Server) -> object:
     assert server.trials() == []
 
 
-@pytest.mark.contract("B654")
+@pytest.mark.contract("B654", "B1513")
 def test_what_is_there_is_said_before_anything_changes(gate: Gate, server: Server) -> None:
     """Revision, ReplicaSet, images and pods, as `apply` says them; once, where nothing changes."""
     server.put(web())
@@ -33,7 +33,7 @@ def test_what_is_there_is_said_before_anything_changes(gate: Gate, server: Serve
     assert following.startswith("deployment/web: following replicaset/web-")
     assert following.endswith(" (shop/web:1), revision 1")
     assert [line["message"] for line in timeline if line["event"] == "progress"] == [
-        "deployment/web: 2 of 2 new pods available"
+        "deployment/web: 2 of 2 current pods available"
     ]
 
 

@@ -106,7 +106,7 @@ def test_what_a_scenario_asks_for_in_vain_is_said(
     assert played.rehearse(manifest(), scenario=str(scenario), silence=["all"]) == 0
     warnings = [line for line in played.out.getvalue().splitlines() if line.startswith("warning")]
     assert warnings[0] == "warning: the scenario's shop/wbe:* fits no image of the manifest"
-    assert warnings[1].startswith('warning: "delete web" at 1h comes after the verdict, at ')
+    assert warnings[1].startswith('warning: "delete web" at 1h comes after the verdict, ')
     refused = 'warning: "scale wbe 5" at 1s was refused: deployments.apps "wbe" not found'
     scaled = "kubectl changed spec.replicas"
     assert warnings[2:] == [
@@ -193,6 +193,17 @@ def test_trouble_strikes_while_the_workload_rolls_that_it_is_about(
     assert (row["exit_code"], row["outcome"]) == (exit_code, outcome), row
     assert row["why"].startswith(f"deployment/web: {why}" if why else "")
     assert row["decided_at_seconds"] >= 20
+
+
+@pytest.mark.contract("B1514")
+def test_a_warning_of_a_run_with_a_name_of_its_own_is_said_once(
+    played: Played, manifest: Write
+) -> None:
+    """However many rehearsals give it another name."""
+    generated = MIGRATION.replace("name: migrate}", "generateName: migrate-}", 1)
+    _, _, warned = played.judge(manifest(generated), with_=["crash", "good"])
+    (line,) = (line for line in warned if "job/migrate-" in line)
+    assert "job/migrate-*" in line
 
 
 @pytest.mark.contract("B1245")

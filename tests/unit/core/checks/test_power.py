@@ -113,6 +113,17 @@ def test_where_nothing_can_be_compared_it_is_said(
     assert (found.enough_seconds is not None) == ("9 are needed" in obstacle)
 
 
+@pytest.mark.contract("B1202", "B1518")
+@each(("rate", "is_hopeless"), [(0.01, False), (0.00001, True)])
+def test_of_a_short_phase_it_is_said_where_no_longer_one_would_do(
+    rate: float, is_hopeless: bool
+) -> None:
+    """With one bad request of a hundred thousand, an hour shows nothing of 20 a second."""
+    found = foresee(plan(rate=rate, seconds=60.0), begin)
+    assert ("not even an hour finds twice as bad" in found.way_out) is is_hopeless
+    assert found.way_out.startswith("a longer --bake")
+
+
 @pytest.mark.contract("B1202")
 @each("exposure", [ONE_TO_NINE, ROLLING])
 def test_the_longest_phase_that_is_offered_is_an_hour(exposure: Exposure) -> None:

@@ -7,7 +7,7 @@ import pytest
 from gate.core.checks.measurement import Measurement
 from gate.core.checks.query_template import Query
 from gate.core.checks.questions import Counted, Form, Samples, Series
-from gate.core.checks.running_traffic import MeasuredTraffic, read_traffic
+from gate.core.checks.running_traffic import MeasuredTraffic, add_traffic, read_traffic
 from gate.core.checks.spec import Counts
 from gate.core.checks.tick_questions import STEP_SECONDS
 from gate.core.kinds.check_variables import BUILT_IN
@@ -25,8 +25,12 @@ def counted(**grown: float) -> Samples:
 @pytest.mark.parametrize(
     ("bad_query", "grown", "found"),
     [
-        ("bad", counted(bad=2.0, total=600.0), MeasuredTraffic(2.0, 600.0, 60 * STEP_SECONDS)),
-        ("bad", counted(total=600.0), MeasuredTraffic(0.0, 600.0, 60 * STEP_SECONDS)),
+        (
+            "bad",
+            counted(bad=2.0, total=600.0),
+            MeasuredTraffic(("v",), 2.0, 600.0, 60 * STEP_SECONDS),
+        ),
+        ("bad", counted(total=600.0), MeasuredTraffic(("v",), 0.0, 600.0, 60 * STEP_SECONDS)),
         ("all - good", counted(total=600.0), "no series"),
         ("bad", counted(bad=601.0, total=600.0), "601"),
         ("bad", counted(bad=2.0), "no traffic"),
@@ -37,7 +41,9 @@ def test_only_counters_that_a_comparison_could_use_say_what_traffic_there_is(
 ) -> None:
     """A computed `bad` that is missing is unknown, and no more can be bad than there are."""
     bad, total = (Query.parse(text, BUILT_IN) for text in (bad_query, "all"))
-    read = read_traffic(Counts(bad, total, CountRule(known_length=True)), grown, SEEN)
+    read = read_traffic(Counts(bad, total, CountRule(known_length=True)), "v", grown, SEEN)
+    if isinstance(read, MeasuredTraffic):
+        read = add_traffic([read])
     if isinstance(found, MeasuredTraffic):
         assert read == found
     else:

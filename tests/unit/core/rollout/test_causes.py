@@ -119,3 +119,8 @@ def test_what_a_signal_goes_back_for_is_the_crash_and_not_what_runs_since() -> N
         (Reason.NOT_READY, 1),
     ]
     assert "Error, exit code 1, 1 restart" in causes[0].message
+    beside = denied(POLICY, pods=(pod(0, again),)).seen()
+    assert [one.reason for one in early_causes(beside, 2.0)] == [
+        Reason.CRASH_LOOP,
+        Reason.POD_CREATE_DENIED,
+    ]

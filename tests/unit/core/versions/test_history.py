@@ -27,6 +27,7 @@ from gate.core.versions.judged_version import (
     is_later_restart,
     template_digest,
 )
+from tests.table import each
 from tests.unit.core.world import replica_set
 
 WEB = deployment_ref("shop", "web")
@@ -98,6 +99,43 @@ def test_a_version_that_failed_since_is_not_verified_however_much_comes_after() 
     assert [one.template for one in remembered(*found).once_verified] == ["2", "1"]
     later = [of_template(str(n), Reason.CRASH_LOOP) for n in range(3, 3 + MOST_UNVERIFIED)]
     assert [one.template for one in remembered(*found, *later).once_verified] == ["2"]
+
+
+@pytest.mark.contract("B1495", "B536")
+@each(
+    ("judgements", "expected"),
+    [
+        ([of_template(name) for name in "1234"], "2 3 4"),
+        ([of_template("1"), *(beside(one, "2") for one in "abcd")], "1 2c 2d"),
+        ([beside(one, "2") for one in "abcd"], "2b 2c 2d"),
+        (
+            [
+                *map(of_template, "12"),
+                of_template("2", Reason.CRASH_LOOP),
+                *(beside(one, "3") for one in "abc"),
+            ],
+            "1 3b 3c",
+        ),
+    ],
+)
+def test_another_pod_template_stays_remembered(
+    judgements: list[JudgedVersion], expected: str
+) -> None:
+    """The oldest of one template alone makes room for the newest good one of another."""
+    kept = reversed(remembered(*judgements).once_verified)
+    names = (one.template + one.members.get(SETTINGS, "") for one in kept)
+    assert " ".join(names) == expected
+
+
+@pytest.mark.contract("B1495")
+def test_what_an_undo_left_takes_the_room_of_no_other_pod_template() -> None:
+    """Nothing returns to it, so the one before it stays."""
+    history = remembered(*map(of_template, "132"))
+    left = LeftVersion("3", FrozenMap({WEB: "3"}))
+    history = history.after(Closing(WEB, (of_template("2"),), left=left), "attempt", "", "now")
+    for content in "ab":
+        history = history.after(Closing(WEB, (beside(content, "2"),)), "attempt", "", "now")
+    assert [one.template for one in history.once_verified] == ["2", "2", "1"]
 
 
 @pytest.mark.contract("B762")

@@ -10,16 +10,19 @@ from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
-from gate.core.plan.plan import Target
+from gate.core.plan.plan import PlannedObject, Target
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.observations import Observed
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.undo_set import lacking_after
+from gate.core.versions.undo_set import find_returns_beyond, lacking_after
+from tests.cluster.kubelet.api import JSON
+from tests.table import each
 from tests.unit.core.world import deployment, replica_set, template
 
 WEB, WORKER = deployment_ref("shop", "web"), deployment_ref("shop", "worker")
@@ -95,3 +98,38 @@ def test_an_undo_returns_to_the_replica_set_that_served_before(
     histories = {WEB: History(versions, FrozenMap(known))}
     lacking = lacking_after(Candidates((target,), (), histories), before, proposed)
     assert lacking.get(WEB, ()) == lacks
+
+
+def live_web(manager: str = "") -> LiveObject:
+    """Return web at version 2, of which `manager` owns the image."""
+    owned: JSON = {"f:spec": {"f:template": {"f:spec": {"f:image": {}}}}}
+    entries = [{"manager": manager, "operation": "Update", "fieldsV1": owned}] if manager else []
+    body = Body.of({"spec": {"template": {"spec": {"image": "shop/web:2"}}}})
+    managed = Body.of({"managedFields": entries})
+    return LiveObject(WEB, "u", "1", body, managed, deployment(template=template("shop/web:2")))
+
+
+@pytest.mark.contract("B1498")
+@each(
+    ("proposed", "manager", "beside", "is_named"),
+    [
+        ({WEB: "w3"}, "", {}, True),
+        ({WEB: "w1"}, "", {}, False),
+        ({WEB: "w3"}, "kubectl-set", {}, False),
+        ({WEB: "w3"}, "", {SETTINGS: "s1"}, False),
+    ],
+)
+def test_an_undo_beyond_what_served_is_named_where_it_goes_there(
+    proposed: Mapping[Ref, str], manager: str, beside: Mapping[Ref, str], *, is_named: bool
+) -> None:
+    """Not to what has just failed, nor through others' fields, nor without what belongs to it."""
+    versions = tuple(
+        JudgedVersion(template_digest(template(f"shop/web:{number}")), (), FrozenMap(members))
+        for number, members in ((1, {WEB: "w1", **beside}), (2, {WEB: ""}))
+    )
+    known = FrozenMap({"w1": Body.of({"spec": {"template": {"spec": {"image": "shop/web:1"}}}})})
+    snapshot = unseen(WEB).fold(Observed(0.0, deployment(template=template("shop/web:2"))))
+    target = Target(WEB, snapshot, Known(Baseline("web-2", 2, template("shop/web:2"), "hash")))
+    objects = (PlannedObject(WEB, Known(live_web(manager))),)
+    candidates = Candidates((target,), objects, {WEB: History(versions, known)})
+    assert list(find_returns_beyond(candidates, proposed)) == ([WEB] if is_named else [])

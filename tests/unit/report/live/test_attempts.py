@@ -129,7 +129,7 @@ def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:
     (rollout,) = stage.attempt.workloads.rollouts.values()
     view = status_view(rollout, stage.attempt.now, stage.attempt.now - 3.0)
     assert (view.phase, view.seconds, view.checks) == ("progressing", 3.0, ())
-    assert [each.role for each in view.workloads[0].revisions] == ["new", "old"]
+    assert [each.role for each in view.workloads[0].revisions] == ["current", "other"]
 
 
 def test_what_is_not_there_yet_is_said() -> None:

@@ -112,7 +112,7 @@ def test_a_thousand_pods_take_one_screen() -> None:
         for words in (
             "497 more pods CrashLoopBackOff",
             "500 pods ready",
-            "└─ 10 more old ReplicaSets without pods",
+            "└─ 10 more ReplicaSets without pods",
         )
     )
     assert crashed < ready < old
@@ -138,9 +138,11 @@ def test_a_deployment_that_is_not_there_is_said() -> None:
     assert status_tree(gone, 1.0, Style()) == "deployment/web in shop does not exist\n"
 
 
-def test_the_new_replica_set_comes_first_even_before_it_has_a_number() -> None:
+@pytest.mark.contract("B1513")
+def test_the_current_replica_set_comes_first_even_before_it_has_a_number() -> None:
     """The controller writes the revision a moment after it made the ReplicaSet."""
     web = half_way(p0={"status": NOT_READY})
     del web.sets["shop/web:2"]["metadata"]["annotations"]
     lines = [line for line in tree(web).splitlines() if "replicaset/" in line]
-    assert lines[0].startswith("├─ replicaset/web-2: new, 0 of 1 ready")
+    assert lines[0].startswith("├─ replicaset/web-2: current, 0 of 1 ready")
+    assert lines[1].startswith("└─ replicaset/web-1: other, revision 1, 3 of 3 ready")

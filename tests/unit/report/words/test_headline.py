@@ -31,7 +31,7 @@ def test_after_a_check_led_back_it_is_said_that_none_was_asked_again(reason: Rea
     assert crashed.endswith("serves again, verified"), crashed
 
 
-@pytest.mark.contract("B1370")
+@pytest.mark.contract("B1370", "B1497")
 def test_what_was_not_verified_before_is_not_verified_by_serving_again() -> None:
     """Alone, beside one that was, and both."""
     web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
@@ -46,6 +46,9 @@ def test_what_was_not_verified_before_is_not_verified_by_serving_again() -> None
     api["baseline"]["unverified"] = "CheckInconclusive"
     both = headline(result_of(web, api), ONE_LINE)[0]
     assert both.endswith("went back, not verified (NoRollout, CheckInconclusive)"), both
+    web["baseline"]["unverified"] = "Complete"
+    alone = headline(result_of(web), ONE_LINE)[0]
+    assert alone.endswith("serves again, not verified (no verdict)"), alone
 
 
 @pytest.mark.contract("B136")

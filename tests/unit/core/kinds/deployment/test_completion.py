@@ -207,6 +207,8 @@ def test_a_pod_held_from_before_stands_for_no_pod_that_terminates(server_counts:
     remembered = after(start, 0.0, old_replica_set(), held).snapshot.remember_pods()
     rollout = after(replace(start, snapshot=remembered), 1.0, web, *scene.sets)
     assert rollout.verdict(1.0).kind is COMPLETE
+    unseen = after(rollout, 1.5, later(web, 200, terminating_replicas=1))
+    assert unseen.verdict(1.5).kind is PROGRESSING
     going = pod(9, owner_uid="web-1-uid", deleting=True)
     counting = later(web, 300, terminating_replicas=1) if server_counts else web
     rollout = after(rollout, 2.0, counting, going)

@@ -72,14 +72,23 @@ def _shift_requests(requests: Requests, later: Later, seconds: float) -> Request
     return replace(
         requests,
         outstanding=requests.outstanding.put_all(asked),
-        wait=replace(wait, since=later(wait.since), unserved_since=later(wait.unserved_since)),
+        wait=replace(
+            wait,
+            since=later(wait.since),
+            ended_at=later(wait.ended_at),
+            unserved_since=later(wait.unserved_since),
+        ),
     )
 
 
 def _shift_interference(outside: Interference, later: Later) -> Interference:
+    refusals = {
+        what: replace(one, since=later(one.since)) for what, one in outside.contact.refusals.items()
+    }
     return replace(
         outside,
         departed_at=later(outside.departed_at),
+        contact=replace(outside.contact, refusals=FrozenMap(refusals)),
         interrupted_at=later(outside.interrupted_at),
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
+from operator import attrgetter
 from typing import Final
 
 import pytest
@@ -18,7 +19,7 @@ from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Ask, Collect, Read, Release
-from gate.core.protocol.events import Interrupted, Suspended
+from gate.core.protocol.events import AccessRefused, Interrupted, Suspended
 from gate.core.rollout.policy import Budgets, Policy
 from tests.table import each
 from tests.unit.core.checks_world import a_check
@@ -97,7 +98,7 @@ def test_a_sleep_is_no_hanging_server_that_makes_a_window_blind() -> None:
 
 WAITS: Final = {
     "course": {"baked_since", "confirming_since", "inspecting_since", "closing_since"},
-    "requests.wait": {"since", "unserved_since"},
+    "requests.wait": {"since", "ended_at", "unserved_since"},
     "writes": {"lost_at"},
     "interference": {"departed_at", "interrupted_at"},
 }
@@ -105,7 +106,7 @@ WAITS: Final = {
 MOMENTS: Final = {
     "course": {"started_at", "leg_at", "forward_ended_at"},
     "requests": {"next_read_at", "reread_at", "users_asked_at"},
-    "requests.wait": {"next_read_at", "ended_at"},
+    "requests.wait": {"next_read_at"},
     "writes": {"first_sent_at", "first_write_at", "rollback_written_at"},
     "result": {"verdict_at"},
 }
@@ -116,11 +117,9 @@ PARTS: Final = tuple({**WAITS, **MOMENTS})
 def times_of(attempt: Attempt) -> dict[str, dict[str, object]]:
     """Return all times of an attempt, by its part and their name."""
     found = {}
-    for part in (one for one in (*PARTS, *(field.name for field in fields(Attempt)))):
-        value: object = attempt
-        for name in part.split("."):
-            value = getattr(value, name)
-        names = [one.name for one in fields(value)] if hasattr(value, "__slots__") else []
+    for part in {*PARTS, *(field.name for field in fields(Attempt))}:
+        value: object = attrgetter(part)(attempt)
+        names = [one.name for one in fields(value)] if is_dataclass(value) else []
         times = [one for one in names if one.endswith(("_at", "_since")) or one == "since"]
         if times:
             found[part] = {one: getattr(value, one) for one in times}
@@ -137,18 +136,33 @@ def test_each_time_of_an_attempt_is_a_wait_or_a_moment(began: float, after: floa
     }
     for part, names in times_of(attempt).items():
         first, _, second = part.partition(".")
-        inner = getattr(attempt, first)
-        at = dict.fromkeys(names, began)
-        changed = (
-            replace(inner, **{second: replace(getattr(inner, second), **at)})
-            if second
-            else replace(inner, **at)
-        )
+        changed = replace(attrgetter(part)(attempt), **dict.fromkeys(names, began))
+        if second:
+            changed = replace(getattr(attempt, first), **{second: changed})
         attempt = replace(attempt, **{first: changed})
     moved = times_of(give_time_back(attempt, 3.0))
     for part, names in moved.items():
         assert {name for name, at in names.items() if at == after} == WAITS.get(part, set()), part
         assert {name for name, at in names.items() if at == began} == MOMENTS.get(part, set()), part
+
+
+@pytest.mark.contract("B1560")
+def test_access_is_not_refused_for_long_by_a_sleep() -> None:
+    """It was refused three times within six seconds in which the gate was awake."""
+    player = still_rolling_out()
+
+    def refuse() -> None:
+        why, reason = CleanText("no"), Reason.FORBIDDEN
+        player.hear(AccessRefused(player.attempt.now + 3.0, "pods", why, reason))
+
+    refuse()
+    sleep(player)
+    refuse()
+    refuse()
+    assert player.attempt.interference.contact.refusal is None
+    for _ in range(3):
+        refuse()
+    assert player.attempt.interference.contact.refusal is not None
 
 
 @pytest.mark.contract("B1560")

@@ -124,6 +124,19 @@ def test_a_change_that_a_dead_gate_took_back_is_held_against_no_version(
     assert judgements(scene, "web") == before
 
 
+@pytest.mark.contract("B1425")
+@pytest.mark.sandbox_only("what a lock remembers, and what is said of it")
+def test_a_version_that_a_dead_gate_had_taken_back_is_the_one_that_failed(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What is live when `recover` begins is the version before: it tells nothing of what failed."""
+    assert_verified(scene.apply(settings("one"), web()))
+    bodies = settings("two"), web(2, behaviour=CRASH)
+    kill_apply(scene, program, *bodies, line=r"restored .*deployment/web restored")
+    assert_ended(recover(scene), 4, "rolled-back", "CrashLoop")
+    assert judgements(scene, "web")[2] == ("failed", "CrashLoop", False)
+
+
 @pytest.mark.contract("B1371")
 @pytest.mark.sandbox_only("what is remembered of a way back that other scenarios play there")
 def test_replicas_that_failed_a_check_are_held_against_no_stateful_set(scene: Scene) -> None:

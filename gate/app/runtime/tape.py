@@ -115,7 +115,7 @@ class Tape:
 
     def on_step(self, attempt: Attempt) -> None:
         """Take a step of the attempt: note what it missed, and for how long it stood still."""
-        if attempt.course.leg is Leg.BACK or attempt.result.failures or attempt.ended:
+        if attempt.course.leg is Leg.BACK or attempt.ended:
             self._begin()
         self._note_removals(attempt)
         self._note_standstill(attempt)

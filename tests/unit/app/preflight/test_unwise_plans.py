@@ -7,12 +7,23 @@ from typing import Any
 
 import pytest
 
+from gate.app.preflight.plan import warn_of_configuration
+from gate.app.preflight.server_dry_run import Prepared
+from gate.cluster_name import ClusterName
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.kinds.job.objects import job_ref
+from gate.core.model.body import Body
+from gate.core.model.fact import Absent
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
 from sandbox.face import JSON
+from tests.table import each
 from tests.unit.app.bodies import settings, web
 from tests.unit.app.conftest import Gate, Manifest
 from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Seen, as_status
 
+WEB = deployment_ref("shop", "web")
 DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
 
 
@@ -55,20 +66,12 @@ def test_configuration_alone_is_warned_of(gate: Gate, server: Server, manifest: 
 
 
 @pytest.mark.contract("B1461")
-@pytest.mark.parametrize(
-    ("container", "is_named"),
-    [
-        ({"envFrom": [{"configMapRef": {"name": "settings"}}]}, True),
-        ({"envFrom": [{"secretRef": {"name": "settings"}}]}, False),
-        ({"envFrom": [{"configMapRef": {"name": "others"}}]}, False),
-    ],
-)
 def test_pods_that_keep_their_environment_are_named(
-    gate: Gate, server: Server, manifest: Manifest, container: JSON, *, is_named: bool
+    gate: Gate, server: Server, manifest: Manifest
 ) -> None:
     """Beside another workload, which changes and whose pods start anew."""
     reader, other = web(), web()
-    reader["spec"]["template"]["spec"]["containers"][0] |= container
+    reader["spec"]["template"]["spec"]["containers"][0] |= {"envFrom": named("configMapRef")}
     other["metadata"]["name"] = "other"
     server.put(reader, other, settings("one"))
     changed = copy.deepcopy(other)
@@ -76,8 +79,42 @@ def test_pods_that_keep_their_environment_are_named(
     path = manifest(reader, changed, settings("two"))
     found = gate("preflight", file=[path], silence=["all"]).warnings
     keeps = "deployment/web: its pods keep configmap/settings in their environment as it was"
-    assert any(one.startswith(keeps) and "rollout-gate restart" in one for one in found) == is_named
+    assert any(one.startswith(keeps) and "rollout-gate restart" in one for one in found)
     assert not any("deployment/other: its pods keep" in one for one in found)
+
+
+def named(field: str, name: str = "settings") -> list[JSON]:
+    """Return references to configuration, as `env` and `envFrom` have them."""
+    return [{field: {"name": name}}]
+
+
+@pytest.mark.contract("B1461")
+@each(
+    ("kind", "container", "reader", "is_named"),
+    [
+        ("ConfigMap", {"envFrom": named("configMapRef")}, WEB, True),
+        ("ConfigMap", {"env": [{"valueFrom": named("configMapKeyRef")[0]}]}, WEB, True),
+        ("Secret", {"envFrom": named("secretRef")}, WEB, True),
+        ("Secret", {"env": [{"valueFrom": named("secretKeyRef")[0]}]}, WEB, True),
+        ("ConfigMap", {"envFrom": named("secretRef")}, WEB, False),
+        ("ConfigMap", {"envFrom": named("configMapRef", "others")}, WEB, False),
+        ("ConfigMap", {"envFrom": named("configMapRef")}, deployment_ref("till", "web"), False),
+        ("ConfigMap", {"envFrom": named("configMapRef")}, job_ref("shop", "web"), False),
+    ],
+)
+def test_a_restart_is_advised_where_pods_have_what_changes_in_their_environment(
+    kind: str, container: JSON, reader: Ref, is_named: bool
+) -> None:
+    """Of the same kind, name and namespace; a Job cannot be restarted."""
+    configuration = Ref("v1", kind, "shop", "settings")
+    items = [
+        Prepared(ref, body, Absent(), taken=None, autoscaled=False, force=False)
+        for ref, body in [(configuration, {}), (reader, {"containers": [container]})]
+    ]
+    made = LiveObject(configuration, "uid", "1", Body.of({}), Body.of({}))
+    found: list[str] = []
+    warn_of_configuration(items, {configuration: made}, found.append, ClusterName())
+    assert any("in their environment" in one for one in found) is is_named
 
 
 @pytest.mark.contract("B229")

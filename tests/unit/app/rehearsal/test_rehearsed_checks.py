@@ -189,23 +189,6 @@ def test_without_old_pods_nothing_is_compared(
         ]
 
 
-@pytest.mark.contract("B1474")
-@pytest.mark.parametrize(("seconds", "count"), [(0, 1), (30, 0)])
-def test_a_rolling_update_that_nothing_holds_back_is_warned_of(
-    played: Played, manifest: Write, tmp_path: Path, seconds: int, count: int
-) -> None:
-    """With `minReadySeconds` how long both serve is not known, and only the run shows it."""
-    short = (
-        "check error-share compares with the old version, and deployment/web may replace all pods"
-        " within seconds, as it has no minReadySeconds: a comparison needs at least 9 looks at both"
-    )
-    (tmp_path / "gate.yaml").write_text(ALONE.replace("DURING", "both"))
-    file = manifest(changes={"minReadySeconds: 5": f"minReadySeconds: {seconds}"})
-    options = {"config": [str(tmp_path / "gate.yaml")], "with_": "good"}
-    _, _, warnings = played.judge(file, **options)
-    assert sum(line.startswith(short) for line in warnings) == count
-
-
 @pytest.mark.long
 @pytest.mark.contract("B474")
 @pytest.mark.parametrize(("policy", "code", "fine"), [("keep", 7, True), ("rollback", 4, False)])

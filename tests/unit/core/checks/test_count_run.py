@@ -128,6 +128,20 @@ def test_what_had_enough_traffic_is_not_told_to_wait(
     assert said.message.startswith(f"{why}: ")
 
 
+@pytest.mark.contract("B1451")
+def test_what_never_served_together_is_not_said_to_lie_anywhere() -> None:
+    """The old version goes before the new one comes: no ratio is looked for between the two."""
+    run = started(counts(During.BOTH))
+    for look in range(30):
+        new, old = samples(16 * look, 1000 * look), samples(1000 + look, 10_000 + 100 * look)
+        gone = Samples(Form.VECTOR)
+        run = answer(run, both(gone, old) if look < 12 else both(new, gone))
+    why, _, _ = conclude(run).message.partition(": ")
+    assert why == (
+        "the old version no longer serves; both served together for 0s (0 looks, of at least 9)"
+    )
+
+
 def after_trouble(during: During, bad_before: float) -> CheckRun:
     """Return a run in which old serves alone for two minutes, then beside one thrice as bad."""
     run, new, old = started(counts(during)), (0.0, 0.0), (1000.0, 10_000.0)
@@ -254,6 +268,11 @@ def test_what_was_too_short_to_compare_says_for_how_long_both_served_and_what_wo
     why, _, numbers = told.message.partition(": ")
     assert why == "both served together for 120s; to find twice as bad takes about 237s"
     assert numbers.startswith("24 of 12,000 bad, of the old version 24 of 12,000, 1 times")
+    busy = conclude(steady(started(), 6, (200, 100_000), (200, 100_000)))
+    assert busy.message.startswith(
+        "both served together for 50s (5 looks, of at least 9); to find twice as bad takes about"
+        " 90s: "
+    )
     enough = steady(started(), 25, (2, 1000), (2, 1000))
     assert enough.counts is not None
     found = enough.counts.estimate(at_the_end=True).detectable

@@ -117,17 +117,21 @@ def test_a_check_is_a_row_with_its_number(
 class Counting(Measured):
     """A good rollout in which each version counts so many bad requests of a hundred at a look.
 
-    Other checks are answered by `values`.
+    Other checks are answered by `values`, and after so many looks nobody answers.
     """
 
-    def __init__(self, new: int, old: int, policy: Policy, values: Iterable[float]) -> None:
-        self.shares = new, old
+    def __init__(
+        self, new: int, old: int, policy: Policy, values: Iterable[float], looks: float
+    ) -> None:
+        self.shares, self.looks = (new, old), looks
         super().__init__(values, policy)
 
     def _answer(self, effect: Effect) -> AttemptEvent:
         if not isinstance(effect, Ask) or effect.check != "errors":
             return super()._answer(effect)
         look = effect.tick.number
+        if look > self.looks:
+            return Errored(self.attempt.now, effect.effect_id, unreachable())
         new, old = (samples(share * look, 100 * look) for share in self.shares)
         of_old = Samples(old.form, tuple(replace(each, pod=OLD_POD) for each in old.series))
         return Answered(self.attempt.now, effect.effect_id, both(new, of_old))
@@ -145,6 +149,7 @@ def counting(
     *more: Check,
     values: Iterable[float] = (0.0,),
     old_pod_since: str = "",
+    looks: float = math.inf,
     **how: Any,
 ) -> Result:
     """Return the document of a rollout with such a comparison."""
@@ -157,7 +162,7 @@ def counting(
         budgets=Budgets(bake_seconds=145.0),
         response=Response(on_failure=OnFailure.KEEP),
     )
-    stage = Counting(new, old, policy, values)
+    stage = Counting(new, old, policy, values, looks)
     roll_out(stage, old_pod_since)
     return document(stage.attempt, run_of(stage))
 
@@ -200,7 +205,7 @@ def test_a_comparison_that_had_passed_has_though_another_check_ends_the_run() ->
     assert [one["verdict"] for one in result["checks"]] == ["pass", "fail"]
 
 
-@pytest.mark.contract("B1156")
+@pytest.mark.contract("B1156", "B1451")
 def test_a_comparison_has_its_counts_and_its_interval() -> None:
     """By the tests that decided, with what the traffic could have shown; null without looks."""
     found = compared(3, 2)
@@ -222,6 +227,10 @@ def test_a_comparison_has_its_counts_and_its_interval() -> None:
     failed = compared(5, 1)["comparison"]
     assert failed is not None
     assert (failed["low"] > 1.25, failed["why_undecided"]) == (True, "")
+    silent = compared(3, 2, looks=5)
+    assert silent["comparison"] is not None
+    assert "errors in a row" in silent["message"]
+    assert silent["comparison"]["why_undecided"] == silent["message"]
     unseen = compared(0, 0)["comparison"]
     assert unseen is not None
     assert (unseen["ratio"], unseen["high"], unseen["detectable"]) == (None, None, None)

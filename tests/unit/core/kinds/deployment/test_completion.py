@@ -13,7 +13,8 @@ from gate.core.model.objects import CleanText, PodDeletion
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
-from gate.core.rollout.policy import Policy, Requirement
+from gate.core.rollout.policy import FailFast, Policy, Requirement
+from tests.table import each
 from tests.unit.core.world import (
     DEADLINE_EXCEEDED,
     SUCCEEDED,
@@ -283,14 +284,29 @@ def test_a_list_from_a_server_behind_tells_of_nothing_that_is_gone(
     assert (rollout.verdict(2.0).kind is VerdictKind.SUPERSEDED) is gone
 
 
-@pytest.mark.contract("B1314")
-@pytest.mark.parametrize("recreate", [True, False])
-def test_recreate_waits_for_each_old_pod_to_be_gone(recreate: bool) -> None:
-    """Two that their finalizers keep are one cause; a rolling update waits for none."""
-    held = PodDeletion(finalizers=(CleanText("x.test/hold"),))
-    old = (pod(8 + n, owner_uid="web-1-uid", deleting=True, deletion=held) for n in range(2))
-    scene = Scene(web=deployment(recreate=recreate, available_replicas=0))
-    rollout = after(scene.seen(), 1.0, old_replica_set(), *old)
-    found = [one for one in rollout.causes(1.0) if one.reason is Reason.BLOCKED_BY_FINALIZER]
-    assert len(found) == recreate
-    assert all(one.message.endswith("is removed, and 1 more") for one in found)
+@pytest.mark.contract("B1314", "B1466")
+@each(
+    ("strategy", "available", "went_before", "is_awaited"),
+    [
+        ("Recreate", 0, False, True),
+        ("Recreate", 0, True, True),
+        ("RollingUpdate", 0, False, False),
+        ("RollingUpdate", 4, False, True),
+        ("RollingUpdate", 4, True, False),
+    ],
+)
+@pytest.mark.parametrize("is_held", [True, False])
+def test_old_pods_that_end_are_a_cause_where_their_end_is_awaited(
+    strategy: str, available: int, went_before: bool, is_awaited: bool, is_held: bool
+) -> None:
+    """`Recreate` waits for each, `--wait-for-termination` for those that go once all is done."""
+    held = (CleanText("x.test/hold"),) if is_held else ()
+    deletion = PodDeletion(finalizers=held, grace_seconds=0.0 if is_held else 30.0)
+    old = (pod(8 + n, owner_uid="web-1-uid", deleting=True, deletion=deletion) for n in range(2))
+    web = deployment(recreate=strategy == "Recreate", available_replicas=available)
+    snapshot = after(Scene(web=web).seen(), 1.0, old_replica_set(), *old).snapshot
+    snapshot = snapshot.remember_pods() if went_before else snapshot
+    found = [(one.reason, one.message) for one in snapshot.kind.faults(snapshot, web, FailFast())]
+    reason = Reason.BLOCKED_BY_FINALIZER if is_held else Reason.BLOCKED_BY_TERMINATION
+    assert [one for one, _ in found] == [reason] * is_awaited
+    assert all(message.endswith(", and 1 more") for _, message in found)

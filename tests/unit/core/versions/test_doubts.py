@@ -1,0 +1,73 @@
+"""What a check left of a version, and which attempts keep that without asking it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gate.core.checks.spec import Check
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
+from gate.core.rollout.causes import Cause
+from gate.core.rollout.policy import Policy
+from gate.core.ssa.applied_fields import applied_digest
+from gate.core.versions.candidates import Candidates
+from gate.core.versions.doubts import find_doubts
+from gate.core.versions.history import History
+from gate.core.versions.judged_version import JudgedVersion, template_digest
+from tests.table import each
+from tests.unit.core.checks_world import a_check
+from tests.unit.core.leaves import config, manifest
+from tests.unit.core.player import serving
+from tests.unit.core.recovery.test_resumption import plan_of
+from tests.unit.core.world import WEB, config_ref
+
+SAME, OTHER = config("a"), config("b")
+
+
+def is_in_doubt(left: str, body: dict[str, Any], policy: Policy | None = None) -> bool:
+    """Tell whether v1 stays in doubt where an attempt applies it again beside configuration.
+
+    The check `errors` failed it with what is live: its `template`, or the `configuration` alone.
+    """
+    server = serving(SAME)
+    live = {ref: server.read(ref) for ref in (WEB, config_ref())}
+    members = FrozenMap({ref: applied_digest(one) for ref, one in live.items()})
+    web = live[WEB]
+    assert web is not None
+    assert web.workload is not None
+    template = template_digest(web.workload.template) if left == "template" else ""
+    why = Cause(Reason.CHECK_FAILED, CleanText("errors: too many"))
+    history = History((JudgedVersion(template, (), members, why=why),))
+    plan = plan_of(server, body, manifest("v1"), policy=policy)
+    candidates = Candidates(plan.targets, plan.objects, {WEB: history})
+    return WEB in find_doubts(candidates, plan)
+
+
+@pytest.mark.contract("B1465")
+@each(
+    ("left", "body", "stays"),
+    [
+        ("template", SAME, True),
+        ("template", OTHER, True),
+        ("configuration", SAME, True),
+        ("configuration", OTHER, False),
+    ],
+)
+def test_a_doubt_stays_while_what_the_check_left_does(
+    left: str, body: dict[str, Any], stays: bool
+) -> None:
+    """A template, whatever changes beside it; configuration alone, until that changes."""
+    assert is_in_doubt(left, body) is stays
+
+
+@pytest.mark.contract("B1465", "B1302")
+@each(
+    ("check", "stays"),
+    [(a_check(), False), (a_check(required=False), True), (a_check(dry_run=True), True)],
+)
+def test_a_check_that_only_reports_answers_no_doubt(check: Check, stays: bool) -> None:
+    """Its conclusion does not count: nothing verifies the version."""
+    assert is_in_doubt("template", SAME, Policy(checks=(check,))) is stays

@@ -18,8 +18,8 @@ from gate.core.protocol.events import Answer, AttemptEvent, LeaseLost, Suspended
 from gate.core.steps.step import begin, step, wake_at
 
 HEARTBEAT_SECONDS = 30.0
-LONGEST_NAP_SECONDS = 1.0
-"""Longest wait at a time: a suspension that is over before the wait is shows nowhere."""
+LOOK_AT_CLOCK_SECONDS = 1.0
+"""How often it looks: a suspension that is over before a wait for messages is shows nowhere."""
 SUSPENDED_SECONDS = 2.0
 """How late a wait has to end to show that the process or its machine was suspended."""
 
@@ -95,13 +95,13 @@ class Engine:
     def _next(self, attempt: Attempt, due_at: float) -> Message | None:
         """Wait for whichever comes first: a message, the wake time `due_at`, the heartbeat.
 
-        Returns None where nothing came within `LONGEST_NAP_SECONDS`.
+        Returns None where nothing came within `LOOK_AT_CLOCK_SECONDS`.
         """
         now = self._clock.now()
         if now >= self._said_at + HEARTBEAT_SECONDS:
             self._said_at = now
             self._listener.beat(attempt)
-        nap = min(due_at, self._said_at + HEARTBEAT_SECONDS, now + LONGEST_NAP_SECONDS) - now
+        nap = min(due_at, self._said_at + HEARTBEAT_SECONDS, now + LOOK_AT_CLOCK_SECONDS) - now
         message = self._clock.receive(self._inbox, max(0.0, nap))
         suspended_seconds = self._clock.now() - self._awake_at
         if suspended_seconds > max(0.0, nap) + SUSPENDED_SECONDS:

@@ -61,13 +61,8 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
     _warn_of_runs(found, choice)
     items = prepare_items(found, choice)
 
-    # Refuse what we have no right to write, and what others manage or are deleting.
-    _check_access(context, name, items)
     lives = [item.live for item in items if item.is_workload and item.live is not None]
-    there = [item.live for item in items if item.live is not None]
-    refuse_deleting(there, session.connection.cluster)
-    if not settings.allow_managed:
-        refuse_managed(lives, session.connection.cluster)
+    _refuse_unwritable(context, name, items, lives)
 
     # Try each write on the server, as a dry run, and compare the result with that version.
     trials = rehearse_on_server(session, items, console.warn)
@@ -139,6 +134,17 @@ def _warn_of_runs(found: UndoSubject, choice: Choice) -> None:
         shown = choice_name(choice, found.live.snapshot)
         names = some_names(later, MOST_RUNS)
         found.console.warn(f"created since {shown}, and not undone: what {names} did")
+
+
+def _refuse_unwritable(
+    context: CommandContext, name: str, items: Items, lives: Sequence[LiveObject]
+) -> None:
+    """Refuse what we have no right to write, and what others manage or are deleting."""
+    _check_access(context, name, items)
+    cluster = context.session.connection.cluster
+    refuse_deleting([item.live for item in items if item.live is not None], cluster)
+    if not context.settings.allow_managed:
+        refuse_managed(lives, cluster)
 
 
 def _check_access(

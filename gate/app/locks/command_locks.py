@@ -80,14 +80,9 @@ def take_locks(
         raise _not_taken(
             wanted[0], error, taking.leases.cluster, goes_without=goes_without
         ) from error
-    keeper = Keeper(
-        session.clock,
-        taking.leases,
-        SecretsBeside(KeptSecrets(client), console.warn, taking.from_the_dead),
-        _verified_bodies(session, client, settings, console),
-        taken,
-        console.warn,
-    )
+    bodies = _verified_bodies(session, client, settings, console)
+    beside = SecretsBeside(KeptSecrets(client), console.warn, taking.from_the_dead)
+    keeper = Keeper(session.clock, taking.leases, beside, bodies, taken, console.warn)
     keeper.mask = session.secrets.mask
     keeper.record_stays = console.record_stays
     keeper.holders_before = taking.holders_before

@@ -23,7 +23,7 @@ from gate.kube.kinds import registry
 from gate.kube.watch import watches_of
 from gate.wire.kinds.registry import kind_of
 
-LONGEST_NAP_SECONDS = 3600.0
+LONGEST_RECEIVE_SECONDS = 3600.0
 LEAVE_SECONDS = 0.1
 _LAST: Final = 99
 
@@ -104,7 +104,7 @@ class Watching:
         RefusedError if no more events will come, since access is no longer allowed.
         """
         now = self._session.clock.now()
-        nap = min(max(0.0, rollout.wake_at(now) - now), LONGEST_NAP_SECONDS)
+        nap = min(max(0.0, rollout.wake_at(now) - now), LONGEST_RECEIVE_SECONDS)
         event = self._session.clock.receive(self._session.inbox, nap)
         if event is not None:
             self._hear(event)

@@ -39,12 +39,13 @@ def start_checks(attempt: Attempt, phase: During) -> Attempt:
     """Start the checks of a phase that begins; those of both phases go on.
 
     A check of the bake window alone starts again with each window: it has to see a whole one, and
-    the answer that it awaited is no measurement of this one.
+    the answer that it awaited is no measurement of this one. A comparison by counts keeps what it
+    has counted, or whoever scales often enough would keep it undecided.
     """
     if attempt.course.leg is Leg.BACK or not attempt.plan.policy.checks:
         return attempt
     runs = {
-        check.name: CheckRun.start(check, attempt.now)
+        check.name: _start(attempt, check)
         for check in attempt.plan.policy.checks
         if check.runs_in(phase) and _starts(attempt, check)
     }
@@ -61,6 +62,13 @@ def start_checks(attempt: Attempt, phase: During) -> Attempt:
 
 def _starts(attempt: Attempt, check: Check) -> bool:
     return check.name not in attempt.health.checks or check.schedule.during is During.BAKE
+
+
+def _start(attempt: Attempt, check: Check) -> CheckRun:
+    versions, known = subject(attempt, check).versions, attempt.health.checks.get(check.name)
+    if known is None:
+        return CheckRun.start(check, attempt.now, versions)
+    return known.start_again(attempt.now, versions)
 
 
 def wake_at(attempt: Attempt, phase: During) -> float:
@@ -187,7 +195,7 @@ def subject(attempt: Attempt, check: Check) -> Subject:
 def describe_alone(attempt: Attempt, phase: During) -> Iterator[str]:
     """Say of each comparison of a phase that no old version serves, and what follows."""
     for run in _running(attempt, phase):
-        if not _is_alone(attempt, run.check):
+        if not _lacks_baseline(attempt, run.check):
             continue
         follows = "it cannot be decided"
         if _decides_alone(run.check):
@@ -203,12 +211,12 @@ def longest_window_seconds(attempt: Attempt) -> float:
     """
     chosen = attempt.plan.policy.budgets.bake_seconds
     deciding = [one.check for one in _running(attempt, During.BAKE) if one.check.decides]
-    if all(_is_alone(attempt, one) and not _decides_alone(one) for one in deciding):
+    if all(_lacks_baseline(attempt, one) and not _decides_alone(one) for one in deciding):
         return min(chosen, attempt.bake_seconds)
     return attempt.bake_seconds
 
 
-def _is_alone(attempt: Attempt, check: Check) -> bool:
+def _lacks_baseline(attempt: Attempt, check: Check) -> bool:
     """Tell whether a check compares, and no old version serves."""
     return check.compares and subject(attempt, check).baseline is None
 

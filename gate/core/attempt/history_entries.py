@@ -26,7 +26,7 @@ from gate.core.attempt.version_failures import (
     find_doubt_of_jobs,
     find_failed_return,
     find_failure,
-    has_landed_late,
+    has_rollback_failed,
     is_known_failure,
     weigh_standstill,
 )
@@ -62,7 +62,7 @@ def closed_of(attempt: Attempt) -> Closed:
         if ref in attempt.ledger.written
         or ref in attempt.ledger.restored
         or is_known_failure(attempt, ref)
-        or has_landed_late(attempt, ref)
+        or has_rollback_failed(attempt, ref)
     )
     objects, record = collect_left(attempt), record_of(attempt.plan)
     remembered = FrozenMap(iter_bodies(objects)), FrozenMap(iter_confidential(objects))

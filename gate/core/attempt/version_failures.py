@@ -1,4 +1,4 @@
-"""Why the version of a workload failed, as far as an attempt knows."""
+"""Why a version is not verified: its own failure, a doubt of Jobs, a return that failed."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
     return why is not None and is_failure(why.reason) and why.reason is not Reason.APPLY_REJECTED
 
 
-def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a workload stands as written though no answer said so: it did not go back."""
+def has_rollback_failed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a workload did not go back, in an attempt that finishes no other one's."""
     is_stuck = attempt.result.endings[ref].outcome is Outcome.ROLLBACK_FAILED
     return is_stuck and attempt.plan.resumed is None

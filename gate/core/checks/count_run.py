@@ -20,6 +20,7 @@ from gate.core.checks.counter_answers import (
 from gate.core.checks.counter_readings import CounterReadings, Increase, NotCounterError
 from gate.core.checks.measurement import Measurement, make_fail, make_pass, no_data, unfit
 from gate.core.checks.old_pods import FRESH_SECONDS, NO_OLD_PODS, OldPods
+from gate.core.checks.query_variables import UNKNOWN_VERSIONS, ComparedVersions
 from gate.core.checks.questions import Answers
 from gate.core.checks.shared_time import SharedTime
 from gate.core.checks.spec import ComparedPods, Counts
@@ -39,7 +40,7 @@ class CountRun:
 
     `silent_looks` is how many looks in a row the old version has served nothing, and no pod of it
     was known; beyond `most_silent_looks` it no longer serves. `old_pods` are the pods of the old
-    version as they are known.
+    version as they are known, `versions` the new and the old one that are asked about.
     """
 
     counts: Counts
@@ -51,13 +52,24 @@ class CountRun:
     most_silent_looks: int = LEAST_TICKS - 1
     old_pods: OldPods = NO_OLD_PODS
     shared: SharedTime = field(default_factory=SharedTime)
+    versions: ComparedVersions = UNKNOWN_VERSIONS
 
     @classmethod
-    def start(cls, counts: Counts, interval_seconds: float) -> CountRun:
+    def start(
+        cls, counts: Counts, interval_seconds: float, versions: ComparedVersions = UNKNOWN_VERSIONS
+    ) -> CountRun:
         """Begin where nothing has been read; between two scrapes no version seems to serve."""
         of_scrapes = math.ceil(_SCRAPES_TO_BE_SEEN * counts.scrape_seconds / interval_seconds)
         evidence = counts.rule.begin(most_joined=max(1, of_scrapes))
-        return cls(counts, evidence, most_silent_looks=max(LEAST_TICKS - 1, of_scrapes))
+        silent_looks = max(LEAST_TICKS - 1, of_scrapes)
+        return cls(counts, evidence, most_silent_looks=silent_looks, versions=versions)
+
+    def after_break(self) -> CountRun:
+        """Return the run after a time without looks, of which nothing is compared.
+
+        Traffic may have moved between the versions meanwhile, as when their workload was scaled.
+        """
+        return replace(self, evidence=self.evidence.after_break())
 
     @property
     def begins(self) -> bool:

@@ -59,6 +59,11 @@ class Version:
     label_value: str = ""
 
 
+ComparedVersions = tuple[Version, Version | None]
+"""The new version and the one that served before it, None if nothing did."""
+UNKNOWN_VERSIONS: Final[ComparedVersions] = (Version(), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What is judged: a workload on its way from `baseline` to `new`, "" for no single one.
@@ -76,6 +81,11 @@ class Subject:
     revision: int | None = None
     first_available_at: float | None = None
     variables: WorkloadVariables = field(kw_only=True)
+
+    @property
+    def versions(self) -> ComparedVersions:
+        """The new version, and the one that served before it."""
+        return self.new, self.baseline
 
     def as_baseline(self) -> Subject:
         """Return the subject with the baseline in the new version's place.

@@ -21,6 +21,7 @@ from gate.core.checks.measurement import (
 )
 from gate.core.checks.metric_measurement import by_test
 from gate.core.checks.old_pods import NO_OLD_PODS, OldPods
+from gate.core.checks.query_variables import UNKNOWN_VERSIONS, ComparedVersions
 from gate.core.checks.questions import Answers, Errored, Trouble
 from gate.core.checks.sample_spacing import overlaps, sample_test
 from gate.core.checks.spec import Check, Counts, without_comparison
@@ -101,14 +102,25 @@ class CheckRun:
     counts: CountRun | None = None
 
     @classmethod
-    def start(cls, check: Check, at: float) -> CheckRun:
-        """Begin at the start of its phase."""
+    def start(
+        cls, check: Check, at: float, versions: ComparedVersions = UNKNOWN_VERSIONS
+    ) -> CheckRun:
+        """Begin at the start of its phase, about these versions."""
         schedule = check.schedule
         grid = TickGrid(at + schedule.initial_delay_seconds, schedule.interval_seconds)
         counts = None
         if isinstance(check.probe, Counts):
-            counts = CountRun.start(check.probe, schedule.interval_seconds)
+            counts = CountRun.start(check.probe, schedule.interval_seconds, versions)
         return cls(check, grid, counts=counts)
+
+    def start_again(self, at: float, versions: ComparedVersions) -> CheckRun:
+        """Begin a bake window anew; a comparison by counts of the same versions goes on.
+
+        It looks as soon as it is due: it has begun, and waits for no warm-up again.
+        """
+        if self.counts is None or self.counts.versions != versions:
+            return CheckRun.start(self.check, at, versions)
+        return replace(self, outstanding=None, counts=self.counts.after_break())
 
     @property
     def last_kind(self) -> Kind | None:
@@ -129,10 +141,10 @@ class CheckRun:
         """Whether it needs no more time: nothing is asked, or more looks would show nothing new."""
         if self.counts is not None and self.counts.settled:
             return True
-        return self.finished or self._is_alone
+        return self.finished or self._has_nothing_to_ask
 
     @property
-    def _is_alone(self) -> bool:
+    def _has_nothing_to_ask(self) -> bool:
         """Whether it compares with a version that does not serve, and will not."""
         return self.last is not None and self.last.kind is Kind.NO_DATA and self.last.permanent
 
@@ -310,7 +322,7 @@ class CheckRun:
             return f"{tally.consecutive_errors} errors in a row{last}"
         if bears.allowed_no_data is not None and tally.no_data > bears.allowed_no_data:
             return f"{tally.no_data} times no data{last}"
-        if self._is_alone and self.last is not None:
+        if self._has_nothing_to_ask and self.last is not None:
             return self.last.message
         if tally.passes < bears.min_passes:
             return (

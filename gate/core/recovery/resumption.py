@@ -24,11 +24,11 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
 from gate.core.recovery.gone_after_end import find_gone_after_end
-from gate.core.recovery.left_objects import collect_left
 from gate.core.recovery.object_state import ObjectState, classify_member, classify_object, trial
 from gate.core.recovery.own_deletions import find_deleted
 from gate.core.recovery.reasons import find_refusal
 from gate.core.recovery.replaced_objects import without_replaced
+from gate.core.recovery.resumed_objects import collect_resumed
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
@@ -337,7 +337,7 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
             attempt.ledger,
             live=FrozenMap({**attempt.ledger.live, **resumed.written}),
             written=written,
-            left=FrozenMap(collect_left(resumed, written)),
+            left=FrozenMap(collect_resumed(resumed, written)),
             restored=resumed.restored,
             left_alone=resumed.left_alone,
         ),

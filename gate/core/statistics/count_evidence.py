@@ -51,11 +51,20 @@ NO_EVENTS: Final = CountTick(0.0, 0.0, 0.0, 0.0)
 
 
 class Awaited(enum.Enum):
-    """The version whose next events reach back over a time of which the other's were dropped."""
+    """Whose next events reach back over a time that is not compared: a version's, or both's."""
 
     NONE = enum.auto()
     NEW = enum.auto()
     OLD = enum.auto()
+    BOTH = enum.auto()
+
+    def after(self, *, sees_new: bool, sees_old: bool) -> Awaited:
+        """Return what is still awaited after a tick that sees these versions."""
+        awaits_new = self in (Awaited.NEW, Awaited.BOTH) and not sees_new
+        awaits_old = self in (Awaited.OLD, Awaited.BOTH) and not sees_old
+        if awaits_new:
+            return Awaited.BOTH if awaits_old else Awaited.NEW
+        return Awaited.OLD if awaits_old else Awaited.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +92,8 @@ class WaitingTicks:
         """Return what waits after one tick more, and the joined tick once it has both versions."""
         if self.awaited is not Awaited.NONE:
             (_, new), (_, old) = tick.new, tick.old
-            is_back = new if self.awaited is Awaited.NEW else old
-            return (WaitingTicks(self.most) if is_back else self), None
+            awaited = self.awaited.after(sees_new=new > 0, sees_old=old > 0)
+            return WaitingTicks(self.most, awaited=awaited), None
         seen = self.seen.plus(tick)
         (_, new), (_, old) = seen.new, seen.old
         if new and old:
@@ -194,6 +203,10 @@ class CountEvidence:
     strata: StratifiedOdds = NO_STRATA
     waiting: WaitingTicks = field(default_factory=WaitingTicks)
     compared: BothCounts = field(default_factory=BothCounts)
+
+    def after_break(self) -> CountEvidence:
+        """Return the evidence after a time that no tick looked into: that is not compared."""
+        return replace(self, waiting=WaitingTicks(self.waiting.most, awaited=Awaited.BOTH))
 
     def plus(self, tick: CountTick) -> CountEvidence:
         """Return the evidence with one tick more."""

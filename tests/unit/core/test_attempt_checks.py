@@ -21,6 +21,7 @@ from gate.core.protocol.effects import Ask, Read
 from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.core.rollout.verdict import Verdict, VerdictKind
+from tests.unit.core.checks.count_looks import both, counts, samples
 from tests.unit.core.checks_world import a_check, answer, metric, pair, query, unreachable
 from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, serving, watched
@@ -286,6 +287,15 @@ def test_the_end_waits_for_a_measurement_under_way_and_not_for_ever() -> None:
     assert player.attempt.now == STARTED_AT + WINDOW + 5.0
 
 
+def disturb(player: Player) -> None:
+    """Take a pod away and give it back, as a scale does: the bake window begins anew."""
+    player.server.stored[player.web].sets[-1].pods.pop()
+    player.server.touch(player.web)
+    player.news()
+    player.server.control(player.web)
+    player.news()
+
+
 def test_an_answer_to_a_window_that_is_over_says_nothing() -> None:
     """What was asked of a window before it began again is no measurement of this one."""
     player = rolled_out(policy(check(schedule=Schedule(during=During.BAKE))))
@@ -293,15 +303,33 @@ def test_an_answer_to_a_window_that_is_over_says_nothing() -> None:
     player.hold = (Ask,)
     player.pass_to(STARTED_AT + 15.0)
     (old,) = (effect for effect in player.waiting if isinstance(effect, Ask))
-    player.server.stored[player.web].sets[-1].pods.pop()
-    player.server.touch(player.web)
-    player.news()
-    player.server.control(player.web)
-    player.news()
+    disturb(player)
     assert old.effect_id not in player.attempt.requests.outstanding
     assert player.attempt.awaits(Ask)
     player.hold = ()
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+
+
+@pytest.mark.contract("B1561")
+@pytest.mark.parametrize(("bad", "outcome"), [(3.0, Outcome.ROLLED_BACK), (1.0, Outcome.VERIFIED)])
+def test_windows_that_begin_again_keep_no_comparison_undecided(
+    bad: float, outcome: Outcome
+) -> None:
+    """No window lasts for the nine looks that a decision needs."""
+
+    def count(ask: Ask) -> Answers:
+        seconds = ask.tick.at - STARTED_AT
+        new, old = (samples(share * seconds, 100 * seconds) for share in (bad, 1.0))
+        return both(new, old)
+
+    player = rolled_out(policy(counts()))
+    player.measure = count
+    while not player.attempt.ended and player.attempt.now < STARTED_AT + 400:
+        player.pass_to(player.attempt.now + 45.0)
+        if player.place == (Leg.FORWARD, State.BAKING):
+            disturb(player)
+    assert player.run().outcome is outcome
+    assert sum(one.event == "baking" for one in player.said) > 2
 
 
 # -- several Deployments, or somebody else's -------------------------------------------------------

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from operator import attrgetter
+from typing import Final
 
 import pytest
 
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.suspension import give_time_back
 from gate.core.attempt.transitions import State
 from gate.core.checks.bake_window import least_bake_seconds
 from gate.core.checks.questions import Answer, Answers, Exit, HttpQuestion, HttpReply, NoReply
@@ -14,8 +18,8 @@ from gate.core.checks.spec import Check, Command, During, Http, Schedule
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Ask, Collect, Read
-from gate.core.protocol.events import Interrupted, Suspended
+from gate.core.protocol.effects import Ask, Collect, Read, Release
+from gate.core.protocol.events import AccessRefused, Interrupted, Suspended
 from gate.core.rollout.policy import Budgets, Policy
 from tests.table import each
 from tests.unit.core.checks_world import a_check
@@ -90,6 +94,86 @@ def test_a_sleep_is_no_hanging_server_that_makes_a_window_blind() -> None:
     player.hold = ()
     assert player.run().outcome is Outcome.VERIFIED
     assert [line.event for line in player.said].count("baking") == 1
+
+
+WAITS: Final = {
+    "course": {"baked_since", "confirming_since", "inspecting_since", "closing_since"},
+    "requests.wait": {"since", "ended_at", "unserved_since"},
+    "writes": {"lost_at"},
+    "interference": {"departed_at", "interrupted_at"},
+}
+"""The times of an attempt that a limit is counted from."""
+MOMENTS: Final = {
+    "course": {"started_at", "leg_at", "forward_ended_at"},
+    "requests": {"next_read_at", "reread_at", "users_asked_at"},
+    "requests.wait": {"next_read_at"},
+    "writes": {"first_sent_at", "first_write_at", "rollback_written_at"},
+    "result": {"verdict_at"},
+}
+"""Those at which something was or is due; `suspended_seconds` shifts what counts from `leg_at`."""
+PARTS: Final = tuple({**WAITS, **MOMENTS})
+
+
+def times_of(attempt: Attempt) -> dict[str, dict[str, object]]:
+    """Return all times of an attempt, by its part and their name."""
+    found = {}
+    for part in {*PARTS, *(field.name for field in fields(Attempt))}:
+        value: object = attrgetter(part)(attempt)
+        names = [one.name for one in fields(value)] if is_dataclass(value) else []
+        times = [one for one in names if one.endswith(("_at", "_since")) or one == "since"]
+        if times:
+            found[part] = {one: getattr(value, one) for one in times}
+    return found
+
+
+@pytest.mark.contract("B1560")
+@pytest.mark.parametrize(("began", "after"), [(90.0, 93.0), (99.0, 100.0)])
+def test_each_time_of_an_attempt_is_a_wait_or_a_moment(began: float, after: float) -> None:
+    """A sleep of 3 s until 100 s moves every wait, not beyond now, and no moment."""
+    attempt = replace(still_rolling_out().attempt, now=100.0)
+    assert {part: set(names) for part, names in times_of(attempt).items()} == {
+        part: WAITS.get(part, set()) | MOMENTS.get(part, set()) for part in PARTS
+    }
+    for part, names in times_of(attempt).items():
+        first, _, second = part.partition(".")
+        changed = replace(attrgetter(part)(attempt), **dict.fromkeys(names, began))
+        if second:
+            changed = replace(getattr(attempt, first), **{second: changed})
+        attempt = replace(attempt, **{first: changed})
+    moved = times_of(give_time_back(attempt, 3.0))
+    for part, names in moved.items():
+        assert {name for name, at in names.items() if at == after} == WAITS.get(part, set()), part
+        assert {name for name, at in names.items() if at == began} == MOMENTS.get(part, set()), part
+
+
+@pytest.mark.contract("B1560")
+def test_access_is_not_refused_for_long_by_a_sleep() -> None:
+    """It was refused three times within six seconds in which the gate was awake."""
+    player = still_rolling_out()
+
+    def refuse() -> None:
+        why, reason = CleanText("no"), Reason.FORBIDDEN
+        player.hear(AccessRefused(player.attempt.now + 3.0, "pods", why, reason))
+
+    refuse()
+    sleep(player)
+    refuse()
+    refuse()
+    assert player.attempt.interference.contact.refusal is None
+    for _ in range(3):
+        refuse()
+    assert player.attempt.interference.contact.refusal is not None
+
+
+@pytest.mark.contract("B1560")
+def test_the_release_of_the_locks_is_awaited_after_a_sleep() -> None:
+    """A gate that slept after it had asked for the release hears of it."""
+    player = rolled_out(Policy())
+    player.hold = (Release,)
+    player.run_to(State.CLOSING)
+    sleep(player)
+    assert player.place == (Leg.FORWARD, State.CLOSING)
+    assert player.attempt.awaits(Release)
 
 
 @pytest.mark.contract("B1365")

@@ -66,6 +66,28 @@ def test_an_equal_version_passes_and_is_watched_on() -> None:
     assert conclude(worse).kind is FAIL
 
 
+@pytest.mark.contract("B1561")
+def test_a_window_that_begins_again_keeps_what_was_counted_of_the_same_versions() -> None:
+    """What both count until its first look is not compared: traffic may have moved meanwhile."""
+    versions = SUBJECT.versions
+    seen = steady(CheckRun.start(counts(), 0.0, versions), 11, (1, 100), (1, 100))
+    again = seen.start_again(500.0, versions)
+    assert again.due(500.0) is not None, "it begins without a delay"
+
+    def read(look: int) -> Answers:
+        new = samples(1310 + look, 12_000 + 100 * look)
+        return both(new, samples(1010 + look, 14_000 + 100 * look))
+
+    after = look_on(again, range(1, 4), read)
+    assert seen.counts is not None
+    assert after.counts is not None
+    before, compared = seen.counts.evidence.compared, after.counts.evidence.compared
+    assert compared.new.bad - before.new.bad == compared.old.bad - before.old.bad == 2
+    assert compared.ticks - before.ticks == 2
+    other = seen.start_again(500.0, (versions[0], None))
+    assert other == CheckRun.start(counts(), 500.0, (versions[0], None))
+
+
 @pytest.mark.contract("B1151")
 def test_what_is_neither_shown_is_inconclusive() -> None:
     """And the message says what this traffic could have shown."""

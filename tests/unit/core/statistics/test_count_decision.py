@@ -89,6 +89,25 @@ def test_what_a_version_counted_unseen_counts_no_more_than_the_others_of_that_ti
     assert seen.new.bad > seen.compared.new.bad
 
 
+@pytest.mark.contract("B1561")
+@each(
+    "ticks",
+    [
+        [(9, 900, 1, 100), (1, 100, 1, 100)],
+        [(9, 900, 0, 0), (0, 0, 2, 200), (1, 100, 1, 100)],
+        [(0, 0, 1, 100), (9, 900, 0, 0), (1, 100, 1, 100)],
+        [(0, 0, 0, 0), (9, 900, 0, 0), (0, 0, 2, 200), (1, 100, 1, 100)],
+    ],
+)
+def test_what_comes_first_after_a_break_is_compared_with_nothing(ticks: list[Tick]) -> None:
+    """Each version's next events reach back over the time that no look saw, whichever is first."""
+    before = gathered(BAKE, *[(1, 100, 1, 100)] * 3)
+    seen = before.after_break()
+    for tick in ticks:
+        seen = seen.plus(CountTick(*tick))
+    assert seen.compared == before.plus(CountTick(1, 100, 1, 100)).compared
+
+
 @pytest.mark.contract("B1151", "B1536")
 @each(
     ("before", "after", "ratio", "wrong"),

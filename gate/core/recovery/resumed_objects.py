@@ -11,7 +11,9 @@ from gate.core.plan.journal_record import Resumed
 from gate.core.plan.rollback_plan import WrittenObject
 
 
-def collect_left(resumed: Resumed, written: Mapping[Ref, WrittenObject]) -> dict[Ref, LeftObject]:
+def collect_resumed(
+    resumed: Resumed, written: Mapping[Ref, WrittenObject]
+) -> dict[Ref, LeftObject]:
     """Return what the attempt has left so far, as found live.
 
     What it had restored is as before the attempt: others have changed whatever differs. Of a

@@ -181,6 +181,7 @@ def test_a_recording_of_a_rollback_advises_no_bad_revision(scene: Scene) -> None
     text = scene.gate("report", "run.jsonl").stdout
     assert "ROLLED BACK (exit 4): " in text.splitlines()[0]
     assert "serves again" in " ".join(text.split())
+    assert "would have" not in text
     assert "rollout-gate undo" not in text
 
 

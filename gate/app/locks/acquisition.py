@@ -45,8 +45,8 @@ class Locked(RefusedError):
         super().__init__(
             f"{lock} is locked by {holder}; waited for {format_seconds(waited_seconds)}",
             reason=Reason.LOCKED,
-            hint="wait for that run, or give it longer: --lock-wait 30m; if it died, its lock is free"
-            f" once watched for {format_seconds(DURATION_SECONDS)}; if it hangs: {release}",
+            hint="wait for that run, or give it longer: --lock-wait 30m; if it died, its lock is"
+            f" free once watched for {format_seconds(DURATION_SECONDS)}; if it hangs: {release}",
         )
 
 

@@ -267,7 +267,7 @@ def test_a_lock_is_read_once_in_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reads == list(ALL)
 
 
-@pytest.mark.contract("B521")
+@pytest.mark.contract("B521", "B1550")
 def test_waiting_says_for_whom_and_until_when() -> None:
     """The holder, its page, its last renewal (long ago), how long we watch, when we give up."""
     renewed = "2026-01-01T11:00:00.000000Z"

@@ -162,9 +162,10 @@ def _often(row: CheckResult) -> str:
     if not count and errors:
         return f"asked {_times(errors)}, without an answer to judge"
     unanswered = f", {errors} more without an answer to judge" if errors else ""
+    if failures and row["comparison"]:
+        return f"failed at look {count}, by all that was counted so far{unanswered}"
     if failures:
-        each = "looks" if row["comparison"] else "measurements"
-        return f"{failures} of {count} {each} failed{unanswered}"
+        return f"{failures} of {count} measurements failed{unanswered}"
     return f"measured {_times(count)}{unanswered}" if count else "not measured"
 
 

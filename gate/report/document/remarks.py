@@ -51,7 +51,7 @@ def _iter_doubts(attempt: Attempt) -> Iterator[str]:
     for ref, doubt in attempt.plan.target_set.applied.doubts.items():
         ending = attempt.result.endings.get(ref)
         if ending is not None and ending.outcome is Outcome.VERIFIED:
-            stays = "this run did not ask it, so it is not remembered as verified"
+            stays = "this run judged its pods alone, so history does not call it verified"
             yield f"{attempt.plan.name_of(ref)}: {doubt}; {stays}"
 
 

@@ -357,7 +357,7 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
     others.sort(key=lambda item: item["coverage"] == "applied")
     apart = [object_name(result, item) for item in others]
     if apart and result["outcome"] == Outcome.VERIFIED:
-        block.row("unjudged", f"applied, but not followed: {some_names(apart, _MOST_NAMED)}")
+        block.row("unjudged", f"not followed: {some_names(apart, _MOST_NAMED)}")
     for warning in result["warnings"][:_MOST_WARNINGS]:
         block.row("warning", warning, warning_lines)
     if len(result["warnings"]) > _MOST_WARNINGS:

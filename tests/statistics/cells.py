@@ -128,6 +128,8 @@ def _equal(rule: CountRule) -> Iterator[Cell]:
     yield cell("the same without bursts, its first tick 4 times as bad, its second twice", cold)
     yield cell("three pods with an effect of sd 0.2", Traffic(pod_effect=0.2), _PODS)
     yield cell("1.25 times as bad: the tolerance itself", Traffic(ratio=1.25), _EDGE)
+    long = Traffic(ratio=1.25, ticks=360)
+    yield cell("the same for an hour: 360 ticks", long, _EDGE)
     left_alone = Traffic(100, 100, alone=TROUBLE_AFTER)
     yield cell("the old version goes after five minutes, the new one is 6 times as bad", left_alone)
     yield cell("both get worse while traffic moves to the new one", Traffic(moving=TO_NEW))

@@ -56,6 +56,7 @@ class ControllerManagerWatch:
         self._leg = Leg.FORWARD
         self._renewed = ""
         self._same_since = 0.0
+        self._looked_at = 0.0
         self._is_silent = False
 
     def on_step(self, attempt: Attempt) -> None:
@@ -80,7 +81,12 @@ class ControllerManagerWatch:
                 return
 
     def _look(self, attempt: Attempt) -> bool:
-        """Read the Lease; False if it cannot be read, now or later."""
+        """Read the Lease; False if it cannot be read, now or later.
+
+        After a standstill of the gate it is watched anew: the machine of both may have stood still.
+        """
+        looked_at, self._looked_at = self._looked_at, self._clock.now()
+        stood_still = self._looked_at - looked_at > SILENT_SECONDS
         try:
             held = self._leases.read(LEASE)
         except ApiError as error:
@@ -88,7 +94,7 @@ class ControllerManagerWatch:
         if held is None:
             return False
         now = self._clock.now()
-        if held.renewed != self._renewed:
+        if held.renewed != self._renewed or (stood_still and not self._is_silent):
             self._renewed, self._same_since = held.renewed, now
         is_same = bool(held.renewed) and now - self._same_since >= SILENT_SECONDS
         self._tell(is_silent=is_same and not _is_outlived(held.renewed, attempt))

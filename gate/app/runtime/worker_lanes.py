@@ -66,6 +66,7 @@ class Lanes:
         self._performers = performers
         self._lanes: dict[str, SimpleQueue[_Work | None]] = {}
         self._sent: dict[Ref, None] = {}
+        self._asked: dict[str, int] = {}
 
     @property
     def sent(self) -> tuple[Ref, ...]:
@@ -107,6 +108,7 @@ class Lanes:
             case FindUsers():
                 self._lane("users").put(effect)
             case Ask(check=check):
+                self._asked[check] = effect.effect_id
                 self._lane(f"check {check}").put(effect)
 
     def stop(self) -> None:
@@ -127,10 +129,14 @@ class Lanes:
                 if isinstance(work, tuple):
                     for answer in self._performers.read_together(work):
                         self._inbox.put(answer)
-                else:
+                elif not self._is_replaced(work):
                     self._inbox.put(self._perform(work))
             except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
                 self._inbox.put(Broken(error))
+
+    def _is_replaced(self, effect: Asking) -> bool:
+        """Tell whether its check was asked again since, by a window that begins anew."""
+        return isinstance(effect, Ask) and self._asked[effect.check] != effect.effect_id
 
     def _perform(self, effect: Asking) -> Answer:
         match effect:

@@ -11,5 +11,6 @@ __all__ = [
     "limits",
     "replacement",
     "state",
+    "suspension",
     "transitions",
 ]

@@ -12,22 +12,23 @@ from dataclasses import replace
 
 from gate.core.attempt.awaited_objects import objects_verdict
 from gate.core.attempt.state import Attempt, Step
+from gate.core.attempt.suspension import STOOD_STILL, extend_window
 from gate.core.checks import tick_questions
 from gate.core.checks.old_pods import NO_OLD_PODS, OldPods
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check, ComparedPods, Counts, During, OnInconclusive
 from gate.core.checks.tick_grid import Tick
+from gate.core.checks.tick_measurement import hangs_on_time
 from gate.core.checks.tick_questions import Unaskable
 from gate.core.kinds.check_variables import is_measured, variables_of
-from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
-from gate.core.rollout.baseline import find_most_available
+from gate.core.rollout.baseline import find_beside
 from gate.core.rollout.fresh_pods import has_old_pods, sort_old_pods
 from gate.core.rollout.verdict import Verdict, VerdictKind
 
@@ -37,7 +38,8 @@ from gate.core.rollout.verdict import Verdict, VerdictKind
 def start_checks(attempt: Attempt, phase: During) -> Attempt:
     """Start the checks of a phase that begins; those of both phases go on.
 
-    A check of the bake window alone starts again with each window: it has to see a whole one.
+    A check of the bake window alone starts again with each window: it has to see a whole one, and
+    the answer that it awaited is no measurement of this one.
     """
     if attempt.course.leg is Leg.BACK or not attempt.plan.policy.checks:
         return attempt
@@ -46,8 +48,14 @@ def start_checks(attempt: Attempt, phase: During) -> Attempt:
         for check in attempt.plan.policy.checks
         if check.runs_in(phase) and _starts(attempt, check)
     }
+    asked = attempt.requests.outstanding
+    for number, effect in asked.items():
+        if isinstance(effect, Ask) and effect.check in runs:
+            asked = asked.drop(number)
     return replace(
-        attempt, health=replace(attempt.health, checks=FrozenMap({**attempt.health.checks, **runs}))
+        attempt,
+        requests=replace(attempt.requests, outstanding=asked),
+        health=replace(attempt.health, checks=attempt.health.checks.put_all(runs)),
     )
 
 
@@ -96,29 +104,16 @@ def _ask_check(
 
 
 def measure_answer(attempt: Attempt, effect: Ask, answer: Answered | Errored) -> Attempt:
-    """Measure an answer; one to a run that has since been started again is ignored."""
-    run = attempt.health.checks.get(effect.check)
-    if run is None or run.outstanding != effect.tick:
-        return attempt
+    """Measure the answer that a check awaits."""
+    run = attempt.health.checks[effect.check]
     if isinstance(answer, Answered):
+        if effect.asleep_seconds and hangs_on_time(run.check, answer.answers):
+            after = run.after_error(effect.tick, answer.at, STOOD_STILL)
+            return _with_run(extend_window(attempt, run, effect), after)
         pods = _find_old_pods(attempt, run.check)
         after = run.after_answer(effect.tick, answer.at, answer.answers, pods)
         return _with_run(attempt, after)
     return _with_run(attempt, run.after_error(effect.tick, answer.at, answer.error))
-
-
-def forget_questions(attempt: Attempt) -> Attempt:
-    """Return the attempt with each measurement that is under way to be asked again, from now on."""
-    asked = attempt.requests.outstanding
-    for number in [number for number, one in asked.items() if isinstance(one, Ask)]:
-        asked = asked.drop(number)
-    checks = attempt.health.checks
-    runs = FrozenMap({name: run.ask_again(attempt.now) for name, run in checks.items()})
-    return replace(
-        attempt,
-        requests=replace(attempt.requests, outstanding=asked),
-        health=replace(attempt.health, checks=runs),
-    )
 
 
 def _find_old_pods(attempt: Attempt, check: Check) -> OldPods:
@@ -226,13 +221,15 @@ def _find_served(attempt: Attempt, ref: Ref) -> Version | None:
     """Return the version that served right before the new one, None if nothing else did.
 
     It may be another one than a failure returns to: one that was left unverified serves as well,
-    and so does the one that a canary is promoted over. One without an available pod served nothing,
+    and so do the one that a canary is promoted over, and the one beside which another canary takes
+    the place of a first one. One without an available pod served nothing,
     also where a failure returns to it.
     """
     target, rollout = attempt.plan.target(ref), attempt.workloads.rollouts[ref]
     new = rollout.snapshot.current()
-    most = find_most_available(target.snapshot, without="" if new is None else new.uid)
-    return None if most is None else Version(most.name, most.label_value)
+    uid = "" if new is None else new.uid
+    served = find_beside(target.snapshot, uid, rollout.snapshot.live)
+    return None if served is None else Version(served.name, served.label_value)
 
 
 def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:

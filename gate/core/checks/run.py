@@ -155,12 +155,6 @@ class CheckRun:
         """
         return None if self.wake_at > now else self.grid.latest(now)
 
-    def ask_again(self, at: float) -> CheckRun:
-        """Return it with the answer that it awaits forgotten, to ask again at `at`."""
-        if self.outstanding is None:
-            return self
-        return replace(self, outstanding=None, grid=replace(self.grid, retry_at=at))
-
     # -- what came back ----------------------------------------------------------------------------
 
     def after_question(self, tick: Tick) -> CheckRun:

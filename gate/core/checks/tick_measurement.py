@@ -40,6 +40,23 @@ def measure(check: Check, answers: Answers, earlier: Pairs = NO_PAIRS) -> Measur
             raise ValueError(f"{type(answer).__name__} answers no question of {check.name}")
 
 
+def hangs_on_time(check: Check, answers: Answers) -> bool:
+    """Tell whether all that an answer has against a version is how long it took.
+
+    A wait that breaks off, as by a refused connection, is one of these: a machine that stands still
+    loses its connections. A latency within its bound was no longer than that, whoever stood still.
+    """
+    match answers.value:
+        case Exit(code=None) | NoReply():
+            return True
+        case HttpReply() as reply:
+            at_once = replace(answers, value=replace(reply, latency_seconds=0.0))
+            is_slow = measure(check, answers).kind is Kind.FAIL
+            return is_slow and measure(check, at_once).kind is not Kind.FAIL
+        case _:
+            return False
+
+
 def _reply(http: Http, reply: HttpReply | NoReply) -> Measurement:
     if isinstance(reply, NoReply):
         return Measurement(Kind.FAIL, reply.why)

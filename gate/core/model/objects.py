@@ -119,6 +119,10 @@ class Workload:
         """Whether its controller replaces no pod of an older version by itself."""
         return False
 
+    def holds_pod(self, _pod: Pod) -> bool:
+        """Tell whether its controller leaves a pod as it is, whatever its version."""
+        return self.leaves_old_pods
+
     @property
     def old_pods_kept(self) -> int:
         """How many pods of an older version its controller leaves, by its spec."""

@@ -68,13 +68,15 @@ class Collect:
 class Ask:
     """Ask the questions of a check at one of its ticks.
 
-    Answered within the limits of the questions, in a lane that other checks do not share.
+    Answered within the limits of the questions, in a lane that other checks do not share. Of the
+    time since, the gate itself stood still for `asleep_seconds`.
     """
 
     effect_id: int
     check: str
     tick: Tick
     questions: Questions
+    asleep_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

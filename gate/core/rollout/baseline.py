@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gate.core.model.fact import Absent, Fact, Known, Unknown
-from gate.core.model.objects import Revision, Template
+from gate.core.model.objects import Revision, Template, Workload
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
 
@@ -41,13 +42,34 @@ def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
     return Known(Baseline(current.name, revision, live.template, current.label_value))
 
 
-def find_most_available(snapshot: Snapshot, without: str = "") -> Revision | None:
+def find_most_available(snapshot: Snapshot) -> Revision | None:
     """Return the revision of which most pods are available, None if none has an available pod.
 
-    `without` is the uid of one that is left out. Of several the live one comes first.
+    Of several the live one comes first.
     """
+    return _find_most(snapshot, "", lambda one: snapshot.count_pods(one).available)
+
+
+def find_beside(snapshot: Snapshot, new: str, live: Workload | None) -> Revision | None:
+    """Return the revision that served in `snapshot`, and serves beside the one with the uid `new`.
+
+    That is the one of which the strategy of the workload, as it is now, holds most ready pods. If
+    it holds none it is the one of which most were available, None if none was.
+    """
+
+    def count_held(revision: Revision) -> int:
+        pods = (track.pod for track in snapshot.pods_of(revision))
+        return sum(pod.ready and live is not None and live.holds_pod(pod) for pod in pods)
+
+    held = _find_most(snapshot, new, count_held)
+    return held or _find_most(snapshot, new, lambda one: snapshot.count_pods(one).available)
+
+
+def _find_most(
+    snapshot: Snapshot, without: str, count: Callable[[Revision], int]
+) -> Revision | None:
     current = snapshot.current()
     owned = sorted(snapshot.list_owned(), key=lambda one: one is not current)
-    found = [(snapshot.count_pods(one).available, one) for one in owned if one.uid != without]
+    found = [(count(one), one) for one in owned if one.uid != without]
     most = max(found, key=lambda one: one[0], default=(0, None))
     return most[1] if most[0] else None

@@ -69,7 +69,13 @@ class Blindness:
         """Return it after the gate stood still for `seconds` until `at`: nobody saw that time."""
         since = at if self.since is None else self.since + seconds
         missing = self.missing.after_suspension(at, seconds)
-        return replace(self, missing=missing, since=since, sign_since=self.sign_since + seconds)
+        return replace(
+            self,
+            missing=missing,
+            since=since,
+            sign_since=self.sign_since + seconds,
+            silent_since=self.silent_since + seconds,
+        )
 
     def read_well(self, at: float) -> Blindness:
         """Return it after a complete quorum read."""
@@ -80,13 +86,17 @@ class Blindness:
     def controllers_silent(self, at: float, since: float) -> Blindness:
         """Return it after a look at the controller manager's Lease; `since` is infinite if it acts.
 
-        An unchanged Lease shows the silence late: all the time from `since` on was blind.
+        An unchanged Lease shows the silence late: all the time from `since` on was blind, but for
+        what the gate itself, and maybe the machine of both, stood still.
         """
         if math.isinf(since):
             return replace(self, silent_since=since).settle(at)
-        began = max(since, self.ended_at)
+        silent_since = min(self.silent_since, max(since, self.missing.awake_since))
+        began = max(silent_since, self.ended_at)
         return replace(
-            self, silent_since=since, since=began if self.since is None else min(began, self.since)
+            self,
+            silent_since=silent_since,
+            since=began if self.since is None else min(began, self.since),
         )
 
     def fold(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -49,6 +50,11 @@ class MissingFacts:
         began_at = at - seconds
         known = self.end(began_at)
         return replace(known, since=at, asleep=(*self.asleep, (began_at, at)))
+
+    @property
+    def awake_since(self) -> float:
+        """When the gate last stood still, the end of that; minus infinity if it never did."""
+        return self.asleep[-1][1] if self.asleep else -math.inf
 
     def seconds(self, start: float, now: float) -> float:
         """Return for how long facts were missing between two moments while the gate was awake."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from gate.core.attempt import health_checks
 from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.suspension import give_time_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
@@ -56,7 +56,7 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
         case Interrupted(_, signal_number):
             return _fold_interruption(attempt, signal_number)
         case Suspended(_, seconds):
-            return _read_soon(_give_time_back(attempt, seconds))
+            return _read_soon(give_time_back(attempt, seconds))
         case (
             ContactFailed() | ContactLost() | ContactRestored() | AccessRefused() | AccessGranted()
         ):
@@ -143,33 +143,6 @@ def _read_soon(attempt: Attempt) -> Attempt:
     requests = attempt.requests
     return replace(
         attempt, requests=replace(requests, next_read_at=min(requests.next_read_at, soon))
-    )
-
-
-def _give_time_back(attempt: Attempt, seconds: float) -> Attempt:
-    """Take the time for which the gate itself stood still out of every clock of the attempt.
-
-    A measurement that was under way says nothing: its limits went on meanwhile. It is asked again.
-    """
-    attempt = health_checks.forget_questions(attempt)
-    course, known, requests = attempt.course, attempt.workloads, attempt.requests
-    rollouts = {
-        ref: one.after_suspension(attempt.now, seconds) for ref, one in known.rollouts.items()
-    }
-    outside = attempt.interference
-    return replace(
-        attempt,
-        course=replace(
-            course,
-            baked_since=course.baked_since + seconds,
-            confirming_since=course.confirming_since + seconds,
-            inspecting_since=course.inspecting_since + seconds,
-        ),
-        workloads=replace(known, rollouts=FrozenMap(rollouts)),
-        requests=replace(
-            requests, wait=replace(requests.wait, since=requests.wait.since + seconds)
-        ),
-        interference=replace(outside, suspended_seconds=outside.suspended_seconds + seconds),
     )
 
 

@@ -104,6 +104,11 @@ class StatefulSet(Workload):
         """What its controller goes by, as people call it."""
         return "OnDelete" if self.on_delete else f"partition {self.partition}"
 
+    def holds_pod(self, pod: Pod) -> bool:
+        """Tell whether its partition holds a pod, or OnDelete does each."""
+        index = self.index_of(pod)
+        return index is not None and self.holds(index)
+
     def holds(self, index: int) -> bool:
         """Tell whether its controller leaves the pod at a place as it is, whatever its version."""
         return self.on_delete or index < self.partition

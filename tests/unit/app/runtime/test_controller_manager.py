@@ -51,6 +51,10 @@ class Timeline:
         """Return the seconds that were waited."""
         return self.seconds
 
+    def skip(self, seconds: float) -> None:
+        """Go on at once, as while the machine is suspended."""
+        self.seconds += seconds
+
     def wait(self, seconds: float, _until: object = None) -> bool:
         """Go on, and let happen what is due."""
         self.seconds += seconds
@@ -122,6 +126,17 @@ def test_a_lease_that_stays_the_same_is_silence(scene: Scene, state: State) -> N
     """It is reported once, from the first look on, also of what is complete and to stay so."""
     scene.move(state)
     assert scene.reported() == SILENT_FROM_30
+
+
+@pytest.mark.contract("B1527")
+@pytest.mark.parametrize(("at", "silent_at", "since"), [(20.0, 80.0, 60.0), (40.0, 30.0, 10.0)])
+def test_a_lease_that_nobody_renewed_in_a_sleep_is_no_silence(
+    scene: Scene, at: float, silent_at: float, since: float
+) -> None:
+    """It is watched anew from the wake on; a silence that was known before goes on."""
+    scene.at(at, lambda: scene.clock.skip(40.0))
+    scene.watch.run()
+    assert scene.put == [ControllersSilent(silent_at, since)]
 
 
 @pytest.mark.contract("B119")

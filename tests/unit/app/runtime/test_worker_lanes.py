@@ -11,14 +11,15 @@ import pytest
 
 from gate.app.runtime.worker_lanes import OBJECT_LANES, Lanes, Performers
 from gate.clock import SystemClock
-from gate.core.checks.questions import Answers, Exit
+from gate.core.checks.questions import Answers, CommandQuestion, Exit, Questions
+from gate.core.checks.tick_grid import Tick
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Announce, Collect, Read, Write
+from gate.core.protocol.effects import Announce, Ask, Collect, Read, Write
 from gate.core.protocol.events import (
     Answered,
     Collected,
@@ -52,6 +53,7 @@ class Scene:
         self.inbox: Inbox = SimpleQueue()
         self.gates: dict[int, threading.Event] = {}
         self.fails: set[int] = set()
+        self.begun: SimpleQueue[int] = SimpleQueue()
         self.together: list[tuple[int, ...]] = []
         performers = Performers(
             write=self.worker(lambda n: Written(5.0, n, None)),
@@ -69,6 +71,7 @@ class Scene:
 
         def perform(effect: Any) -> Any:
             number = effect.effect_id
+            self.begun.put(number)
             if number in self.gates:
                 self.gates[number].wait()
             if number in self.fails:
@@ -128,6 +131,21 @@ def test_a_slow_log_delays_neither_a_read_nor_a_write(scene: Scene) -> None:
     assert {answer.effect_id for answer in scene.answers(2)} == {3, 4}
     scene.gates[2].set()
     assert scene.answers(1)[0].effect_id == 2
+
+
+@pytest.mark.contract("B1526")
+def test_a_question_that_a_newer_one_replaces_is_not_asked(scene: Scene) -> None:
+    """What is under way is finished; of what waits behind it, the newest of each check is asked."""
+    scene.hold(1)
+    for number, check in ((1, "smoke"), (2, "smoke"), (3, "other"), (4, "smoke")):
+        questions = Questions(CommandQuestion(("smoke",)))
+        scene.lanes.dispatch(Ask(number, check, Tick(number, 5.0), questions))
+        if number == 1:
+            assert scene.begun.get(timeout=20.0) == 1
+    assert scene.answers(1)[0].effect_id == 3
+    scene.gates[1].set()
+    assert [answer.effect_id for answer in scene.answers(2)] == [1, 4]
+    assert scene.inbox.empty()
 
 
 @pytest.mark.contract("B49", "B515")

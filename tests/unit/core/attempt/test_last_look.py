@@ -21,7 +21,7 @@ from gate.core.model.fact import Known, Unknown
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Release, Write
-from gate.core.protocol.events import AttemptEvent, Interrupted, ReadBack, Written
+from gate.core.protocol.events import AttemptEvent, Interrupted, ReadBack, Suspended, Written
 from gate.core.rollout.policy import Policy, Response
 from gate.core.versions.history import Closing
 from tests.unit.core.attempt.test_left_objects import AS_WRITTEN, DELETED, deleting
@@ -273,6 +273,17 @@ def test_what_cannot_be_read_decides_nothing(why: str) -> None:
     (line,) = differences(attempt)
     assert line.startswith("configmap/settings could not be read again after this run wrote it: ")
     assert attempt.now - (attempt.result.verdict_at or 0.0) <= INSPECTION_SECONDS
+
+
+@pytest.mark.contract("B1435")
+def test_the_last_look_waits_after_a_sleep() -> None:
+    """It has its 2 s awake."""
+    player = rolling_out()
+    player.run_to(State.CONFIRMING)
+    player.run(lambda attempt: attempt.course.state is State.INSPECTING)
+    player.hear(Suspended(player.attempt.now + 60.0, 60.0))
+    assert player.place == (Leg.FORWARD, State.INSPECTING)
+    assert player.run().ledger.findings[SETTINGS] == AS_WRITTEN
 
 
 @pytest.mark.contract("B49", "B153")

@@ -97,6 +97,14 @@ def test_missing_facts_are_a_cause_where_too_little_was_seen(
     assert found == ([] if said is None else [whole])
 
 
+@pytest.mark.contract("B1435")
+def test_what_the_gate_slept_through_is_in_no_cause() -> None:
+    """The server was away for 100 s before the sleep of 500 s, and 60 s passed until the read."""
+    rollout = STUCK.seen().without_facts(100.0).after_suspension(700.0, 500.0).read_well(760.0)
+    found = [one.message for one in rollout.causes(800.0) if one.reason is Reason.UNREACHABLE]
+    assert found == [f"{UNREAD} 160 s of 300 s"]
+
+
 REFUSED = waiting("ErrImagePull", "shop/web:2: not found")
 PULLING = replace(STUCK, pods=tuple(pods(4, REFUSED, ready=False)))
 
@@ -125,6 +133,20 @@ FAILS_AT = {
         after(STUCK.seen().after_suspension(60.0, 50.0), 9.0, *PULLING.pods).read_well(60.0),
         89.0,
     ),
+    "what was blind before a sleep was so without it": (
+        STUCK.seen().without_facts(100.0).after_suspension(700.0, 500.0).read_well(710.0),
+        1216.0,
+    ),
+    "controllers have their 5 s awake": (
+        after(
+            after(STUCK.seen(), 100.0, later(WEB, 200, generation=3))
+            .after_suspension(202.0, 100.0)
+            .read_well(203.0),
+            204.9,
+            later(WEB, 300, generation=3, observed_generation=3),
+        ),
+        707.0,
+    ),
     "a sleep is taken off beside one deadline": (
         blind(10.0, 650.0, seconds=500.0).after_suspension(1250.0, 100.0).read_well(1250.0),
         1306.0,
@@ -140,7 +162,7 @@ FAILS_AT = {
 }
 
 
-@pytest.mark.contract("B116")
+@pytest.mark.contract("B116", "B1435")
 @pytest.mark.parametrize(("rollout", "at"), FAILS_AT.values(), ids=FAILS_AT)
 def test_what_nobody_saw_is_taken_off_each_clock_but_the_total(rollout: Rollout, at: float) -> None:
     """It fails at that moment, not just before, and is looked at again by then."""
@@ -281,3 +303,29 @@ def test_a_silent_controller_manager_is_no_lack_of_progress() -> None:
     rollout = rollout.controllers_silent(310.0, math.inf)
     assert fails_between(rollout, 805.9, 806.0)
     assert not [one for one in rollout.causes(400.0) if one.reason is NOT_OBSERVING]
+
+
+ASLEEP = STUCK.seen().after_suspension(2100.0, 2000.0)
+"""Asleep from 100 s to 2100 s, with the whole machine: nobody renewed the Lease."""
+SILENT = STUCK.seen().controllers_silent(130.0, 110.0)
+
+
+@pytest.mark.contract("B1527")
+@pytest.mark.parametrize(
+    ("rollout", "said_seconds", "blind_seconds"),
+    [
+        (ASLEEP.controllers_silent(2100.1, 95.0).read_well(2101.0), 20, 2020.0),
+        (ASLEEP.read_well(2101.0).controllers_silent(2101.1, 95.0), 20, 2020.0),
+        (SILENT.after_suspension(2100.0, 1960.0).read_well(2101.0), 50, 2010.0),
+        (SILENT.after_suspension(2100.0, 1960.0).controllers_silent(2101.0, 110.0), 50, 2010.0),
+    ],
+)
+def test_a_silence_is_told_and_deducted_without_the_sleep(
+    rollout: Rollout, said_seconds: int, blind_seconds: float
+) -> None:
+    """The Lease looks old at the wake; a silence from before goes on."""
+    (cause,) = (one for one in rollout.causes(2120.0) if one.reason is NOT_OBSERVING)
+    said = f"the controller manager has not renewed its Lease for {said_seconds} s"
+    assert cause.message == said
+    rollout = rollout.read_well(2101.0).controllers_silent(2120.0, math.inf)
+    assert rollout.blindness.seconds(2500.0) == blind_seconds

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gate.core.checks.old_pods import OldPods
 from gate.core.kinds.registry import unseen
 from gate.core.model.objects import Watched
+from gate.core.rollout.baseline import find_beside
 from gate.core.rollout.fresh_pods import has_old_pods, sort_old_pods
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.snapshot import Snapshot
@@ -36,6 +39,7 @@ def snapshot(*ages: tuple[int, str, str], current: bool = True) -> Snapshot:
 
 
 OLD, NEW = old_replica_set().name, replica_set().name
+DB_NOW = "db-now"
 
 
 @pytest.mark.contract("B1206")
@@ -93,6 +97,33 @@ def test_a_pod_of_a_partition_that_restarts_with_the_new_ones_is_fresh() -> None
         found = found.fold(Observed(0.0, thing))
     sorted_pods = sort_old_pods(found, DB_OLD)
     assert sorted_pods == OldPods(frozenset({"db-1"}), frozenset({"db-0"}), are_there=True)
+
+
+@pytest.mark.contract("B1539")
+@each(
+    ("pods", "changes", "beside"),
+    [
+        ((DB_OLD, DB_NOW, DB_NOW), {"partition": 1}, DB_OLD),
+        ((DB_OLD, DB_NOW, DB_NOW), {"partition": 2}, DB_NOW),
+        ((DB_NOW, DB_OLD, DB_OLD), {"partition": 1}, DB_NOW),
+        ((DB_OLD, DB_NOW, DB_NOW), {}, DB_NOW),
+        ((DB_OLD, DB_OLD, DB_NOW), {}, DB_OLD),
+        ((DB_OLD, DB_OLD, DB_NOW), {"on_delete": True}, DB_OLD),
+    ],
+)
+def test_what_serves_beside_a_new_version_is_what_the_strategy_holds(
+    pods: tuple[str, ...], changes: dict[str, Any], beside: str
+) -> None:
+    """Not a canary that makes room for another one; without a hold it is what most pods run."""
+    found = unseen(DB).fold(Observed(0.0, stateful_set(update_revision=DB_NOW)))
+    members = [member(ordinal, name) for ordinal, name in enumerate(pods)]
+    revisions = (revision(DB_OLD, 1, BEFORE), revision(DB_NOW, 2, NOW))
+    things: tuple[Watched, ...] = (*revisions, *members)
+    for thing in things:
+        found = found.fold(Observed(0.0, thing))
+    served = find_beside(found, f"{DB_NEW}-uid", stateful_set(**changes))
+    assert served is not None
+    assert served.name == beside
 
 
 @pytest.mark.contract("B1206")

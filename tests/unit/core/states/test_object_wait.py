@@ -14,7 +14,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.readiness import Readiness, ReadinessKind
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Write
-from gate.core.protocol.events import WriteRejected
+from gate.core.protocol.events import Suspended, WriteRejected
 from gate.core.rollout.policy import Budgets, ObjectWait, OnFailure, Policy, Response, WaitFor
 from gate.report.views.timeline import waiting_for
 from tests.unit.core.leaves import config, manifest, ref_of
@@ -80,13 +80,20 @@ def test_the_end_waits_for_objects_that_are_not_ready() -> None:
     assert found == {"settings": ReadinessKind.UNJUDGED, "own": ReadinessKind.READY}
 
 
-@pytest.mark.contract("B987")
-@pytest.mark.parametrize("readiness", [NOT_YET, STALLED])
-def test_an_object_that_is_not_ready_in_time_fails_the_attempt(readiness: Readiness) -> None:
+@pytest.mark.contract("B987", "B1365")
+@pytest.mark.parametrize(
+    ("readiness", "slept_seconds"), [(NOT_YET, 0.0), (NOT_YET, 500.0), (STALLED, 0.0)]
+)
+def test_an_object_that_is_not_ready_in_time_fails_the_attempt(
+    readiness: Readiness, slept_seconds: float
+) -> None:
     """It goes back as for a failed check, with the words of the object's own conditions."""
     player = applying(readiness=readiness)
+    if slept_seconds:
+        player.run_to(State.AWAITING)
+        player.hear(Suspended(player.attempt.now + slept_seconds, slept_seconds))
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.OBJECT_NOT_READY)
-    waited = player.attempt.course.leg_at - 100.0
+    waited = player.attempt.course.leg_at - 100.0 - slept_seconds
     assert waited == pytest.approx(120 if readiness is NOT_YET else 2, abs=4)
     ending = player.attempt.result.ending
     assert ending is not None

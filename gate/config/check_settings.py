@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final
 
 from gate.config.checks.options import (
     INTERVAL_SECONDS,
@@ -37,6 +37,10 @@ def _of_prometheus(key: str, help_: str, metavar: str = "") -> Option:
     """Declare a part of the mapping `prometheus` as a flag."""
     key = f"prometheus: {key}"
     return Option(Group.CHECKS, MEASURING, help_, metavar, places=NOT_IN_FILES, file_key=key)
+
+
+CHECK_OPTIONS: Final = frozenset({"checks", "check", "http_check", "smoke_test"})
+"""The options that each bring health checks."""
 
 
 class CheckSettings(ClusterSettings):

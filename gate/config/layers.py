@@ -67,12 +67,14 @@ def load(
     if wrong:
         raise SettingsError(wrong)
     wanted = {item.name for item in taken_by(command)}
-    winners = {name: entry for layer in layers for name, entry in layer.items() if name in wanted}
+    named = {name: entry for layer in layers for name, entry in layer.items()}
+    winners = {name: entry for name, entry in named.items() if name in wanted}
+    ignored = frozenset(name for name in named.keys() - wanted if named[name].value)
     values = {
         item.name: item.default_in(command) for item in taken_by(command) if item.option.off_in
     }
     values |= {name: entry.value for name, entry in winners.items()}
-    settings = Settings.of(values)
+    settings = Settings.of(values, ignored)
     if wrong := [_conflict(each, winners) for each in conflicts(command, settings, environ)]:
         raise SettingsError(wrong)
     return settings

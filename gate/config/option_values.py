@@ -48,10 +48,12 @@ class BadValuesError(ValueError):
 class OptionValues:
     """Abstract: the values of the options that a class declares; immutable.
 
-    `given` are the names of those that were not left at their defaults.
+    `given` are the names of those that were not left at their defaults, `ignored` of those that a
+    file or a variable has and the command does not take.
     """
 
     given: frozenset[str]
+    ignored: frozenset[str]
 
     def __init__(self, **values: Any) -> None:
         """Read each value as its declaration says; BadValuesError names all that are wrong."""
@@ -72,12 +74,14 @@ class OptionValues:
                 wrong[name] = BadValueError([Fault((), str(error))])
         if wrong:
             raise BadValuesError(wrong)
-        vars(self).update(found, given=frozenset(values))
+        vars(self).update(found, given=frozenset(values), ignored=frozenset())
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
+    def of(cls, values: Mapping[str, Any], ignored: frozenset[str] = frozenset()) -> Self:
         """Return the options with these values, as they stand on the command line or in a file."""
-        return cls(**values)
+        made = cls(**values)
+        vars(made).update(ignored=ignored)
+        return made
 
     def __setattr__(self, name: str, value: object) -> None:
         """Raise AttributeError: values are changed in a copy."""

@@ -158,7 +158,10 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     require: Annotated[
         Required,
         Option(
-            Group.VERDICT, JUDGING, "how many new pods are enough, or min-available", default="100%"
+            Group.VERDICT,
+            JUDGING,
+            "how many new pods are enough, or min-available; a rollback needs all old ones",
+            default="100%",
         ),
     ] = None
     require_pods: Annotated[

@@ -61,11 +61,15 @@ def all_run(scene: Scene, version: int) -> bool:
 
 @pytest.mark.contract("B921", "B120")
 @pytest.mark.on_oldest
-def test_the_way_back_replaces_the_pod_that_blocks_it(scene: Scene, audit: Trail) -> None:
+@pytest.mark.contract("B1565")
+@pytest.mark.parametrize("enough", [(), ("--require", "2"), ("--require", "min-available")])
+def test_the_way_back_replaces_the_pod_that_blocks_it(
+    scene: Scene, audit: Trail, enough: tuple[str, ...]
+) -> None:
     """Two writes of the StatefulSet and one eviction; the pods that ran are the same ones."""
     scene.serve(db(1))
     before = [pod_of(scene, number)["metadata"]["uid"] for number in (0, 1)]
-    assert_rolled_back(scene.apply(db(2, behaviour="crash=0.1")), "CrashLoop")
+    assert_rolled_back(scene.apply(db(2, behaviour="crash=0.1"), flags=enough), "CrashLoop")
     assert all_run(scene, 1)
     assert [pod_of(scene, number)["metadata"]["uid"] for number in (0, 1)] == before
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
@@ -86,10 +90,12 @@ def test_a_fix_replaces_what_an_earlier_run_left(scene: Scene, audit: Trail) -> 
     assert changes(audit) == [WRITTEN, EVICTED]
 
 
-@pytest.mark.contract("B1400")
-@pytest.mark.parametrize("command", ["undo", "recover"])
+@pytest.mark.contract("B1400", "B1566")
+@pytest.mark.parametrize(
+    ("command", "enough"), [("undo", ()), ("undo", ("--require", "2")), ("recover", ())]
+)
 def test_a_way_back_waits_for_no_pod_that_it_takes_back(
-    scene: Scene, audit: Trail, command: str
+    scene: Scene, audit: Trail, command: str, enough: tuple[str, ...]
 ) -> None:
     """The version was kept, or its gate died before anything was found against it."""
     scene.serve(db(1))
@@ -100,9 +106,10 @@ def test_a_way_back_waits_for_no_pod_that_it_takes_back(
             assert running.wait().exit_code == 6
         else:
             running.kill()
-    result = scene.gate(command, "sts/db", "--output", "json")
+    result = scene.gate(command, "sts/db", *enough, "--output", "json")
     assert result.exit_code == (0 if command == "undo" else 4), str(result)
     assert result.document["duration_seconds"] < A_MOMENT_SECONDS
+    scene.objects.wait_for("statefulsets", "db", lambda one: one["status"]["readyReplicas"] == 3)
     assert all_run(scene, 1)
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 

@@ -18,10 +18,12 @@ from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.live_state import Live, read_live, read_object, selector_of
 from gate.app.runtime.watches import Watching
-from gate.app.runtime.workload_names import workload_ref
+from gate.app.runtime.workload_names import argument_of, workload_ref
+from gate.config.check_settings import CHECK_OPTIONS
 from gate.core.attempt.state import Attempt
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import lock_of
+from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
 from gate.kube.access import Permission, list_needed, one_change
 from gate.kube.failures import Forbidden
@@ -62,7 +64,22 @@ def run_single(
 def guard_workload(context: CommandContext, name: str) -> Live:
     """Announce the cluster, refuse a wrong one; return the workload as `read_guarded` does."""
     guard_namespace(context)
-    return read_guarded(context, name)
+    live = read_guarded(context, name)
+    _warn_of_unasked_checks(context, live.object.ref)
+    return live
+
+
+def _warn_of_unasked_checks(context: CommandContext, ref: Ref) -> None:
+    """Say that the configured health checks decide nothing here, and how to ask them."""
+    if CHECK_OPTIONS.isdisjoint(context.settings.ignored):
+        return
+    files = [word for path in context.settings.config for word in ("--config", path)]
+    words = ("rollout-gate", "checks", argument_of(ref), *files)
+    command = context.session.connection.cluster.command(*words, namespace=ref.namespace)
+    context.console.warn(
+        "health checks are configured, and this command asks none of them; to ask them once it has"
+        f" ended: {command}"
+    )
 
 
 def guard_namespace(context: CommandContext) -> None:

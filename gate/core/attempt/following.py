@@ -73,8 +73,10 @@ def applied_found(at: float, live: Workload, *, changed: bool = True) -> Applied
 
 
 def policy_of_the_way_back(policy: Policy) -> Policy:
-    """Return the limits of a rollback: no bake window, and patience with what passes by itself.
+    """Return the limits of a rollback: all old pods, no bake window, patience with what passes.
 
+    How many pods are enough (`--require`) is said of the version that is rolled out. The old one
+    would have so many at once, while a pod of the failed version keeps the others from going back.
     A quota that new pods filled has room again once they are gone, but by then the ReplicaSet's
     own retries are minutes apart (client-go rate limiter, up to 1,000 s). Failing fast would only
     turn it into a failed rollback.
@@ -83,7 +85,8 @@ def policy_of_the_way_back(policy: Policy) -> Policy:
         policy.fail_fast, denied_by_quota_seconds=None, denied_by_webhook_seconds=None
     )
     budgets = replace(policy.budgets, bake_seconds=0.0, evidence_seconds=0.0)
-    return replace(policy, budgets=budgets, fail_fast=fail_fast)
+    requirement = replace(policy.requirement, require=None, require_min_available=False)
+    return replace(policy, budgets=budgets, requirement=requirement, fail_fast=fail_fast)
 
 
 def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:

@@ -40,7 +40,8 @@ def completion(
     needed = min(to_update, _count_needed_pods(live, policy))
     if needed < to_update:
         is_enough = _count_available_of_highest(view, live, to_update) >= needed
-        return _reason_of_completion(live, to_update) if is_enough else None
+        is_stopped = left_behind.is_stopped_at_any(view, live)
+        return _reason_of_completion(live, to_update) if is_enough and not is_stopped else None
     if not (_are_highest_updated(view, live, to_update) and _is_whole(view, live)):
         return None
     if to_update == live.replicas and not (live.on_delete or _is_settled(live)):

@@ -41,6 +41,19 @@ def find_left_pods(view: View[ControllerRevision], live: StatefulSet) -> tuple[B
     )
 
 
+def is_stopped_at_any(view: View[ControllerRevision], live: StatefulSet) -> bool:
+    """Tell whether a pod that is not ready has the version that is taken back, and is to be new.
+
+    Those below it may have been of the old version all along, as many as are asked for: they say
+    nothing of this one, at which the controller stops.
+    """
+    own = (track.pod for track in live.own_pods(view.pods.values()))
+    unready = (pod for pod in own if not pod.ready and view.has_moved(pod, view.taken_back))
+    return any(
+        (index := live.index_of(pod)) is not None and not live.holds(index) for pod in unready
+    )
+
+
 def are_replaced(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether no pod is left behind, and each one that was has another one in its place.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -111,6 +112,30 @@ def test_restart_takes_the_annotation_of_kubectl(gate: Gate, server: Server) -> 
     (write,) = server.writes()
     assert write.query["force"] == "true"
     assert set(write.json()["spec"]["template"]["metadata"]) == {"annotations"}
+
+
+# -- health checks ---------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B1567")
+@pytest.mark.parametrize("command", ["undo", "restart", "resume"])
+def test_what_asks_no_check_says_so_where_some_are_configured(
+    gate: Gate, server: Server, tmp_path: Path, command: str
+) -> None:
+    """It ends well, and the command that it names fails; without a check nothing is said."""
+    server.put(web("1"))
+    server.put(web("2"))
+    config = tmp_path / "gate.yaml"
+    config.write_text("checks: [{name: pay, command: ['false'], count: 1}]")
+    ended = gate(command, "web", config=[str(config)])
+    assert (ended.code, ended.document["outcome"]) == (0, "verified"), ended.err
+    (said,) = [one for one in ended.document["warnings"] if "checks" in one]
+    assert "this command asks none of them" in said
+    assert f"rollout-gate checks web --config {config} -n shop" in said
+    assert ended.err.count("asks none of them") == 1
+    assert gate("checks", "web", config=[str(config)]).code == 6
+    config.write_text("checks: []")
+    assert "asks none" not in gate("restart", "web", config=[str(config)]).err
 
 
 # -- pause and resume ------------------------------------------------------------------------------

@@ -44,7 +44,11 @@ def _correction(name: str) -> str:
 
     known = [key.removeprefix(PREFIX) for key in _ALLOWED]
     guess = next(iter(get_close_matches(name.removeprefix(PREFIX), known, n=1)), "")
-    return f"did you mean {guess}?" if guess else f"with that prefix there is {' and '.join(known)}"
+    return (
+        f"did you mean {PREFIX}{guess}?"
+        if guess
+        else f"with that prefix there is {' and '.join(known)}"
+    )
 
 
 def _refuse_wrong(item: ManifestObject, name: str, value: object, allowed: tuple[str, ...]) -> None:

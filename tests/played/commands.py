@@ -9,6 +9,7 @@ from gate.config import Settings
 from gate.core.checks.questions import Answered, CommandQuestion, Exit
 from gate.sources.source import Sources
 from gate.wire.secret_values import SecretValues
+from gate.wire.untrusted import clean
 
 
 class PlayedCommands:
@@ -16,8 +17,8 @@ class PlayedCommands:
 
     def ask(self, question: CommandQuestion) -> Answered:
         """Return how a program ended."""
-        done = subprocess.run(question.arguments, capture_output=True, check=False)
-        return Answered(Exit(done.returncode))
+        done = subprocess.run(question.arguments, capture_output=True, check=False, text=True)
+        return Answered(Exit(done.returncode, clean((done.stdout + done.stderr).strip())))
 
     def cancel(self) -> None:
         """Do nothing: a program has ended before anybody can ask."""

@@ -60,7 +60,9 @@ def test_what_a_check_found_stays_until_the_check_is_asked_again(
     else:
         again = scene.gate(command, "web", "--output", "json")
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
-    assert warned(again, said, "exit", "not remembered as verified"), again.document["warnings"]
+    assert warned(again, said, "exit", "history does not call it verified"), again.document[
+        "warnings"
+    ]
     before, _, _ = again.stderr.partition(" progress ")
     assert said in before
     result = scene.apply(settings("3"), web(3, behaviour=CRASH))
@@ -79,14 +81,14 @@ def test_a_check_that_passes_now_verifies_the_version(scene: Scene) -> None:
     again = scene.apply(settings("2"), web(2), flags=command)
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
     assert "this version failed a check" not in again.stderr
-    assert not warned(again, "not remembered as verified")
+    assert not warned(again, "history does not call it verified")
     result = scene.apply(settings("3"), web(3, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:2")
     assert mode(scene) == "2"
 
 
-@pytest.mark.contract("B1465", "B1481")
+@pytest.mark.contract("B1465", "B1481", "B1554")
 @pytest.mark.parametrize("flags", [FAILS, IN_DOUBT], ids=["failed", "in-doubt"])
 @pytest.mark.parametrize(
     ("beside", "configuration"),
@@ -106,7 +108,7 @@ def test_what_changes_beside_a_version_answers_no_check(
     before = remembered(scene)
     again = scene.apply(*beside)
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
-    assert warned(again, "which this run does not ask", "not remembered as verified")
+    assert warned(again, "this run judged its pods alone", "history does not call it verified")
     assert remembered(scene) == before
     result = scene.apply(settings("4"), web(3, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
@@ -130,7 +132,7 @@ def test_what_was_taken_back_for_a_check_stays_in_doubt(
     else:
         again = scene.gate("undo", "web", "--to-revision", "2", "--output", "json")
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
-    assert warned(again, "which this run does not ask", "not remembered as verified")
+    assert warned(again, "this run judged its pods alone", "history does not call it verified")
     assert not any(row[0] == ["shop/web:2"] and row[1] == "verified" for row in remembered(scene))
     assert_rolled_back(scene.apply(settings("4"), web(3, behaviour=CRASH)), "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
@@ -148,7 +150,7 @@ def test_a_canary_that_goes_on_without_its_check_stays_in_doubt(
     assert scene.apply(db(2, partition=2), flags=flags).exit_code in (6, 7)
     again = scene.apply(db(2, partition=partition))
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
-    assert warned(again, "which this run does not ask", "not remembered as verified")
+    assert warned(again, "this run judged its pods alone", "history does not call it verified")
     result = scene.apply(db(3, partition=partition, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
     assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:1"}
@@ -165,7 +167,9 @@ def test_another_failure_of_a_version_answers_no_check(scene: Scene) -> None:
     behave(scene, scene.objects.list_all("pods"), "ready=0")
     scene.objects.wait_complete("web")
     again = scene.apply(settings("3"), web(2))
-    assert warned(again, "which this run does not ask", "not remembered as verified"), str(again)
+    assert warned(again, "this run judged its pods alone", "history does not call it verified"), (
+        str(again)
+    )
 
 
 @pytest.mark.contract("B1302")
@@ -176,7 +180,7 @@ def test_another_version_than_the_one_a_check_failed_is_verified_without_the_che
     apply_both(scene, FAILS)
     fixed = scene.apply(settings("3"), web(3))
     assert (fixed.exit_code, fixed.document["outcome"]) == (0, "verified"), str(fixed)
-    assert not warned(fixed, "not remembered as verified"), fixed.document["warnings"]
+    assert not warned(fixed, "history does not call it verified"), fixed.document["warnings"]
     assert_rolled_back(scene.apply(settings("4"), web(4, behaviour=CRASH)), "CrashLoop")
     assert mode(scene) == "3"
 

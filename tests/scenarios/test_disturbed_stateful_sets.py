@@ -48,7 +48,7 @@ def test_a_pod_of_the_failed_version_in_the_way_of_theirs_is_named(scene: Scene)
     for pods in ("1 pod runs revision 2, shop/db:2", "2 pods run revision"):
         assert pods in runs, runs
     assert "what somebody else applied" not in text
-    assert "then delete it (no PodDisruptionBudget prevents that)" in text
+    assert "delete pod/db-2, with which its log goes (no PodDisruptionBudget prevents that)" in text
     assert "kubectl delete pod/db-2" in text
     assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:1", "shop/db:2"}
 

@@ -13,8 +13,9 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import CRASHED
 from tests.bed.leases import held_locks
-from tests.bed.scene import Scene, web
+from tests.bed.scene import Scene, crashing, web
 from tests.long import longer
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import SLOW, kill_apply, recover, signal_at
@@ -85,6 +86,21 @@ def test_a_signal_in_a_recovery_before_an_apply_ends_the_apply(
     assert result.document["message"].endswith(f"; {left}")
     assert result.document["deployments"]
     assert images(scene.objects.get("deployments", "web")) != ["shop/web:3"]
+
+
+@pytest.mark.contract("B1394")
+def test_a_way_back_that_another_run_wrote_is_advised_as_one(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Two signals: one in the way back, one in the apply that is to finish it."""
+    scene.serve(web())
+    left = "apply", "-f", scene.manifest(crashing())
+    assert signal_at(program, CRASHED, *left).exit_code == 143
+    again = "apply", "-f", scene.manifest(web(3)), "--output", "json"
+    result = signal_at(program, "finishing what", *again)
+    _, _, advice = report(scene, result).partition("next ")
+    assert "finish the rollback, and follow it to its end" in advice
+    assert "verify" not in advice, advice
 
 
 @pytest.mark.contract("B548", "B531")

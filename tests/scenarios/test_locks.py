@@ -42,7 +42,9 @@ def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, command: str) 
         assert_refused(second, "Locked", "deployment/web is locked by shop/web/7")
         assert "https://github.com/shop/web/actions/runs/7" in second.stderr
         assert re.search(
-            r"Lease expires at \S+T\S+Z unless renewed; waiting until \S+T\S+Z at", second.stderr
+            r"last renewed at \S+T\S+Z; unless renewed again, it is free at \S+T\S+Z;"
+            r" waiting until \S+T\S+Z at",
+            second.stderr,
         )
         assert 10 <= second.duration_seconds < 15
         assert first.wait().exit_code == 0

@@ -107,6 +107,36 @@ def test_pods_that_are_left_to_people_are_not_waited_for(scene: Scene) -> None:
 
 
 @waits
+@pytest.mark.contract("B1552")
+def test_every_pod_that_is_left_to_people_is_named(scene: Scene) -> None:
+    """All of them run the version that failed its check; nothing is wrong with any of them."""
+    scene.serve(db(1, **ON_DELETE))
+    flags = ("--replace-blocked-pods", "never", "--smoke-test", "false")
+    result = scene.apply(db(2, **ROLLING), flags=flags)
+    assert_left(result, "pod/db-2", "CheckFailed")
+    text = verdict_text(result.document, Style(width=300))
+    assert "(also db-0, db-1) is left as it is by the controller" in text
+    assert "see what is wrong" not in text
+    assert "then each other pod of that revision; which pod has which" in text
+
+
+@waits
+@pytest.mark.contract("B1552")
+def test_every_pod_that_people_replaced_is_named(scene: Scene) -> None:
+    """Two of three run what did not complete in time; each is named, whichever comes first."""
+    scene.serve(db(1, **ON_DELETE))
+    flags = ("--on-delete", "wait", "--progress-deadline", "20s")
+    with scene.applying(db(2, **ON_DELETE), flags=flags) as running:
+        running.wait_for_line("applied")
+        for name in ("db-2", "db-1"):
+            scene.objects.delete("pods", name)
+            scene.objects.wait_for("pods", name, lambda pod: image_of(pod) == "shop/db:2")
+        result = running.wait()
+    assert_left(result, "pod/db-1", "ProgressDeadlineExceeded")
+    assert "(also db-2) stays until somebody deletes it" in result.document["message"]
+
+
+@waits
 @pytest.mark.contract("B1319")
 def test_a_pod_that_people_brought_to_the_failed_version_is_not_waited_for(scene: Scene) -> None:
     """It cannot recover, and with OnDelete nobody but a person replaces it."""

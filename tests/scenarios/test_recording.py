@@ -185,6 +185,17 @@ def test_a_recording_of_a_rollback_advises_no_bad_revision(scene: Scene) -> None
 
 
 @on_any_cluster
+@pytest.mark.contract("B1555")
+def test_a_recording_of_a_failed_check_says_what_was_done(scene: Scene) -> None:
+    """What a check said is not recorded of the end; what judging again says is no wish."""
+    scene.serve(web())
+    assert scene.apply(web(2), flags=[*RECORD, "--smoke-test", "false"]).exit_code == 4
+    text = scene.gate("report", "run.jsonl").stdout
+    assert "ROLLED BACK (exit 4): " in text.splitlines()[0]
+    assert "why CheckFailed: false: exit 1" in " ".join(text.split()), text
+
+
+@on_any_cluster
 @pytest.mark.contract("B750")
 def test_a_recording_without_an_end_advises_nothing(scene: Scene) -> None:
     """A gate that was killed left no end: what it did then, and what runs, nobody can tell."""

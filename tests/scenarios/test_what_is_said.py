@@ -389,3 +389,20 @@ def test_what_never_stopped_does_not_serve_again(scene: Scene, change: str) -> N
     how = "again" if change == "version" else "as before"
     assert f"serves {how}, verified; no check was asked of it" in text, text
     assert (" failed revision " in text) is (change == "version"), text
+
+
+@pytest.mark.contract("B1551")
+def test_what_a_failed_smoke_test_printed_is_in_every_report(scene: Scene) -> None:
+    """Its version went back, so nobody can ask again; the advice says what asking now is for."""
+    scene.serve(web())
+    printed = "seq -f 'case %g: the basket is empty' 30; echo 30 of 30 failed; exit 1"
+    smoke = f'sh -c "{printed}"'
+    result = scene.apply(web(2), flags=["--smoke-test", smoke, "--report", "json=run.json"])
+    assert result.exit_code == 4, str(result)
+    [check] = result.document["checks"]
+    assert (len(check["output"].splitlines()), check["message"]) == (20, "exit 1: 30 of 30 failed")
+    forms = report_forms(scene, "run.json")
+    assert not [form for form, text in forms.items() if "case 30: the basket is empty" not in text]
+    assert "evidence output of the check sh" in one_line(forms["text"])
+    advice = one_line(forms["text"].partition(" next ")[2])
+    assert "to see whether the check is at fault, ask it of what runs now" in advice

@@ -24,8 +24,9 @@ from gate.duration import format_seconds
 from gate.engine import HEARTBEAT_SECONDS
 from gate.errors import RefusedError
 from gate.kube.failures import ApiError, NotFound, ResourceVersionConflict
-from gate.kube.lease import Held, Leases
+from gate.kube.lease import DURATION_SECONDS, Held, Leases
 from gate.processes import Processes
+from gate.report.words.moment import moment
 
 POLL_SECONDS: Final = 5.0
 LEAVE_SECONDS: Final = 2.0
@@ -44,7 +45,8 @@ class Locked(RefusedError):
         super().__init__(
             f"{lock} is locked by {holder}; waited for {format_seconds(waited_seconds)}",
             reason=Reason.LOCKED,
-            hint=f"wait for that run, or give it longer: --lock-wait 30m; if it hangs: {release}",
+            hint="wait for that run, or give it longer: --lock-wait 30m; if it died, its lock is"
+            f" free once watched for {format_seconds(DURATION_SECONDS)}; if it hangs: {release}",
         )
 
 
@@ -231,10 +233,15 @@ def take_within(
 
 
 def _held_by(held: Held | None, clock: Clock, free_at: float) -> str:
-    """Say who holds a lock and when its Lease expires; None means that it was taken just now."""
+    """Say who holds a lock, and until when it has to stay unrenewed to be taken.
+
+    None means that it was taken just now. The last renewal is by the holder's clock; how long it is
+    ago is never counted, since clocks differ: every observer watches for a whole Lease anew.
+    """
     if held is None:
         return "another run, which was faster"
-    return f"{held.holder}, whose Lease expires at {_moment(clock, free_at)} unless renewed"
+    renewed = f", last renewed at {moment(held.renewed)}" if held.renewed else ""
+    return f"{held.holder}{renewed}; unless renewed again, it is free at {_moment(clock, free_at)}"
 
 
 def _moment(clock: Clock, at: float) -> str:

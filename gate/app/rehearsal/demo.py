@@ -59,7 +59,8 @@ def demo(world: World, settings: Settings, name: str) -> int:
         trouble = asked_for(name or USUAL, with_checks=False)
         if trouble.checks is not None:
             hint = "rollout-gate rehearse has it for yours"
-            raise UsageError(f"no {trouble}: the demo has no health checks", hint=hint)
+            why = "the demo has no health checks"
+            raise UsageError(f"{trouble} cannot be rehearsed here: {why}", hint=hint)
         timers = Timers()
         clock = VirtualClock(schedule=Paced(timers, world.clock, SPEED), started=timers.started)
         start.stack.callback(clock.end)

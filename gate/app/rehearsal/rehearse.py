@@ -96,7 +96,7 @@ class Rehearsing:
         """
         lacking = self.lacks(trouble)
         if lacking:
-            raise UsageError(f"no {trouble}: {lacking}")
+            raise UsageError(f"{trouble} cannot be rehearsed here: {lacking}")
         # Start at a whole second: conditions have no fractions of seconds, so the fraction at which
         # a run begins would shift its verdict.
         started = self._world.clock.wall().replace(microsecond=0)

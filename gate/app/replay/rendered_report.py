@@ -73,6 +73,8 @@ def from_recording(file: str, settings: Settings) -> Result:
     )
     result = document(attempt, run) if attempt.ended else _document_undecided(judged, run)
     if loaded.end is not None:
+        # It was judged as with --observe, whose message says what the run then did.
+        result["message"] = judged.message
         return result_of(with_recorded_end(result, loaded.end), Path(file))
     result["exit_code"] = None
     for one in result["workloads"]:

@@ -296,8 +296,14 @@ class CountRun:
         found = self.estimate(at_the_end=at_the_end)
         least, most = f"{found.low:.3g}", f"{found.high:.3g}"
         interval = f"at least {least}" if math.isinf(found.high) else f"{least} to {most}"
-        detectable = "no ratio" if found.detectable is None else f"{found.detectable:.3g} times"
-        return f", likely {interval}; this traffic could show {detectable}"
+        return f", likely {interval}; {describe_power(found.detectable)}"
+
+
+def describe_power(detectable: float | None) -> str:
+    """Say which true ratio the traffic would have failed four times in five, None for none."""
+    if detectable is None:
+        return "with this traffic no version fails, however bad"
+    return f"with this traffic {detectable:.3g} times as bad fails four times in five"
 
 
 def _tick(new: Increase, old: Increase) -> CountTick:

@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import Final
 
-from gate.core.checks.questions import Errored, Trouble
+from gate.core.checks.questions import NO_TEXT, Errored, Trouble
 from gate.core.model.objects import CleanText
 
 NO_OLD_VERSION: Final = "no old version serves: there is nothing to compare with"
@@ -26,7 +26,8 @@ class Measurement:
     """What one tick said; `message` is one line with the numbers that decided.
 
     `value` and `baseline` are None if there is no single number. `permanent` is set where asking
-    again will not mend it, `trouble` for errors that a source reported.
+    again will not mend it, `trouble` for errors that a source reported. `output` is what a program
+    printed at the end, bounded and masked.
     """
 
     kind: Kind
@@ -35,6 +36,7 @@ class Measurement:
     baseline: float | None = None
     permanent: bool = False
     trouble: Trouble | None = None
+    output: CleanText = NO_TEXT
 
 
 def make_pass(message: str, value: float | None = None, old: float | None = None) -> Measurement:

@@ -95,9 +95,9 @@ def _exit(ended: Exit) -> Measurement:
     last = ended.output.strip().rpartition("\n")[2]
     said = f": {last}" if last else ""
     if ended.code is None:
-        return make_fail(f"did not end in time{said}")
+        return replace(make_fail(f"did not end in time{said}"), output=ended.output)
     if ended.code == 0:
         return make_pass(f"exit 0{said}", 0.0)
     kind = Kind.ERROR if ended.code == TEMPORARY_FAILURE else Kind.FAIL
     how = f"exit {ended.code}" if ended.code > 0 else f"ended by {signal_name(-ended.code)}"
-    return Measurement(kind, CleanText(f"{how}{said}"), float(ended.code))
+    return Measurement(kind, CleanText(f"{how}{said}"), float(ended.code), output=ended.output)

@@ -17,6 +17,7 @@ from gate.core.rollout.causes import NEVER, Cause
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 
+_MOST_NAMED = 5
 _OF_AN_EVENT = "Error creating: "
 _UNREACHABLE_WEBHOOK = ("failed calling webhook", "failed to call webhook")
 
@@ -85,6 +86,15 @@ class Hindrances:
         if fault.progress_restarts:
             since = max(since, progress_clock)
         return since + fault.grace_seconds
+
+
+def name_with_revision(pod: Pod, alike: Iterable[Pod]) -> str:
+    """Name a pod and its revision, and those out of `alike` that are of the same one."""
+    label = pod.revision_label
+    others = sorted(one.name for one in alike if one != pod and one.revision_label == label)
+    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    also = f" (also {', '.join(others[:_MOST_NAMED])}{more})" if others else ""
+    return f"{pod.name} of revision {label or 'unknown'}{also}"
 
 
 def find_ending_pods(tracks: Iterable[PodTrack], is_new: Callable[[Pod], bool]) -> Iterator[Fault]:

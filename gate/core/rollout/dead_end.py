@@ -8,6 +8,7 @@ from gate.core.model.objects import CleanText, Workload
 from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import Cause, Trouble, order_causes, trouble_of
+from gate.core.rollout.controller_faults import name_with_revision
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import BlockedPods, OnDelete, Policy
 from gate.core.rollout.snapshot import Snapshot
@@ -81,7 +82,8 @@ def _find_pod_left_to_people(
         trouble = _trouble_of(snapshot, one, policy)
         if is_each_awaited or (trouble is not None and clock >= trouble.ripe_at):
             said = f": {trouble.message}" if trouble is not None else ""
-            stays = f"{one.pod.name} of revision {one.pod.revision_label or 'unknown'} stays until"
+            alike = (track.pod for track in others) if is_each_awaited else ()
+            stays = f"{name_with_revision(one.pod, alike)} stays until"
             message = CleanText(f"{stays} somebody deletes it: the strategy is OnDelete{said}")
             return Cause(
                 Reason.BLOCKED_BY_POD,

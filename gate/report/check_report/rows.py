@@ -8,7 +8,7 @@ from typing import Final
 from gate.core.attempt.health_checks import conclusions
 from gate.core.attempt.state import Attempt
 from gate.core.checks.count_run import CountRun
-from gate.core.checks.measurement import Kind
+from gate.core.checks.measurement import Kind, Measurement
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check
 from gate.core.model.outcome import Reason
@@ -19,6 +19,7 @@ from gate.report.style.style import Style, Symbol
 
 MOST_LINES: Final = 4
 _MOST_NAMED: Final = 4
+_MOST_OUTPUT_LINES: Final = 20
 _SIGNS: Final = {
     ConclusionKind.FAIL: Symbol.BAD,
     ConclusionKind.INCONCLUSIVE: Symbol.UNSURE,
@@ -53,8 +54,21 @@ def _row(check: Check, run: CheckRun | None, said: Conclusion) -> CheckResult:
         "errors": run.tally.errors if run is not None else 0,
         "last_value": finite(last.value) if last is not None else None,
         "message": _message(run, said),
+        "output": _output(last, said),
         "comparison": _comparison(run, said),
     }
+
+
+def _output(last: Measurement | None, said: Conclusion) -> str:
+    """Return what a program printed as it did not pass, "" for no more than `message` has.
+
+    Nobody can ask a version again that went back.
+    """
+    is_against = said.kind in (ConclusionKind.FAIL, ConclusionKind.INCONCLUSIVE)
+    if last is None or not is_against:
+        return ""
+    lines = last.output.splitlines()[-_MOST_OUTPUT_LINES:]
+    return "\n".join(lines) if len(lines) > 1 else ""
 
 
 def _verdict(run: CheckRun | None, said: Conclusion) -> ConclusionKind:
@@ -148,9 +162,10 @@ def _often(row: CheckResult) -> str:
     if not count and errors:
         return f"asked {_times(errors)}, without an answer to judge"
     unanswered = f", {errors} more without an answer to judge" if errors else ""
+    if failures and row["comparison"]:
+        return f"failed at look {count}, by all that was counted so far{unanswered}"
     if failures:
-        each = "looks" if row["comparison"] else "measurements"
-        return f"{failures} of {count} {each} failed{unanswered}"
+        return f"{failures} of {count} measurements failed{unanswered}"
     return f"measured {_times(count)}{unanswered}" if count else "not measured"
 
 

@@ -51,8 +51,8 @@ def _iter_doubts(attempt: Attempt) -> Iterator[str]:
     for ref, doubt in attempt.plan.target_set.applied.doubts.items():
         ending = attempt.result.endings.get(ref)
         if ending is not None and ending.outcome is Outcome.VERIFIED:
-            stays = "it is not remembered as verified"
-            yield f"{attempt.plan.name_of(ref)}: {doubt}: {stays}"
+            stays = "this run judged its pods alone, so history does not call it verified"
+            yield f"{attempt.plan.name_of(ref)}: {doubt}; {stays}"
 
 
 def _vacuous(attempt: Attempt) -> Iterator[str]:

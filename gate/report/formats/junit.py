@@ -76,7 +76,7 @@ def _cases(result: Result) -> Iterator[TestCase]:
         yield _case(item["kind"].lower(), name, 0.0, said, tolerant=tolerant)
     for check in result["checks"]:
         case = _case("check", check["name"], 0.0, _of_check(check), tolerant=tolerant)
-        case.system_out = _text(check["message"])
+        case.system_out = _text(check["output"] or check["message"])
         yield case
 
 

@@ -22,6 +22,7 @@ from gate.report.words.facts import (
     look_further,
     not_taken_back,
     outcome_words,
+    output_title,
     piece_title,
     runs_now,
     sentence,
@@ -75,6 +76,9 @@ def _sections(result: Result) -> Iterator[str]:
     yield from _changes(result)
     yield from _not_taken_back(result)
     yield from _at_end(result)
+    for check in result["checks"]:
+        if check["output"]:
+            yield _format_details(output_title(check), check["output"])
     for workload in result["workloads"]:
         yield from _evidence(workload)
     yield from _steps("To look further", look_further(result))

@@ -87,6 +87,7 @@ def _without_evidence(result: Result) -> Result:
         **result,
         "workloads": [{**d, "evidence": []} for d in result["workloads"]],
         "objects": [{**item, "changes": []} for item in result["objects"]],
+        "checks": [{**check, "output": ""} for check in result["checks"]],
     }
 
 

@@ -36,7 +36,7 @@ from gate.report.words.fault import (
 )
 from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
-from gate.report.words.half_applied import how_it_ended, is_unwritten
+from gate.report.words.half_applied import how_it_ended, is_unwritten, is_written_back
 from gate.report.words.headline import headline
 from gate.report.words.moment import moment
 from gate.report.words.object_names import (
@@ -96,10 +96,9 @@ def verdict_text(result: Result, style: Style, *, is_whole: bool = False) -> str
     if not is_whole:
         top = top[: MOST_LINES - len(below.lines)]
     room = MOST_LINES - len(top) - len(below.lines)
-    pieces = [piece for workload in detailed for piece in workload["evidence"]]
     if is_whole:
         room = max(room, _LEAST_EVIDENCE_LINES)
-    quoted = evidence_lines(pieces, style, room, is_whole=is_whole)
+    quoted = evidence_lines(result["checks"], detailed, style, room, is_whole=is_whole)
     return "\n".join([*top, *quoted, *below.lines]) + "\n"
 
 
@@ -345,8 +344,8 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
         took = format_seconds(rollback["duration_seconds"])
         written = f"written at {moment(rollback['written_at'])}"
         if not rollback["written_at"]:
-            earlier = any(item["action"] == "restored" for item in result["objects"])
-            written = "written by another run" if earlier or rollback["verified"] else "not written"
+            is_earlier = is_written_back(result) or rollback["verified"]
+            written = "written by another run" if is_earlier else "not written"
         block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
     for action in _ACTIONS:
         names = [
@@ -358,7 +357,7 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
     others.sort(key=lambda item: item["coverage"] == "applied")
     apart = [object_name(result, item) for item in others]
     if apart and result["outcome"] == Outcome.VERIFIED:
-        block.row("unjudged", f"applied, but not followed: {some_names(apart, _MOST_NAMED)}")
+        block.row("unjudged", f"not followed: {some_names(apart, _MOST_NAMED)}")
     for warning in result["warnings"][:_MOST_WARNINGS]:
         block.row("warning", warning, warning_lines)
     if len(result["warnings"]) > _MOST_WARNINGS:

@@ -38,9 +38,14 @@ STATEFUL_SET: Final = WorkloadWords(
         ),
         Reason.BLOCKED_BY_POD: (
             Advice(
-                "see what is wrong with {subject}, then delete it (no PodDisruptionBudget"
-                " prevents that); it comes back at the wanted revision:",
+                "delete {subject}, with which its log goes (no PodDisruptionBudget prevents"
+                " that); it comes back at the wanted revision:",
                 "kubectl delete {subject} {place}",
+            ),
+            Advice(
+                "then each other pod of that revision; which pod has which:",
+                "kubectl get pods {place} -L controller-revision-hash",
+                remedy=Remedy.DELETE_POD,
             ),
             Advice(
                 "or let the gate delete {subject}: apply again what should run, with"

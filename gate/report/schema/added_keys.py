@@ -50,7 +50,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "irreversible": "",
         "not_restored": "",
     },
-    ("checks",): {"errors": 0, "comparison": None},
+    ("checks",): {"errors": 0, "comparison": None, "output": ""},
     ("checks", "comparison"): {
         "baseline": "all",
         "fresh_pods": [],

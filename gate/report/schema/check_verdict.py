@@ -78,6 +78,13 @@ class CheckResult(TypedDict):
     ]
     last_value: float | None
     message: str
+    output: Annotated[
+        str,
+        Meta(
+            description="The last lines that its program printed, at most 20, if it did not pass;"
+            " empty where that is no more than `message` has."
+        ),
+    ]
     comparison: Annotated[
         ComparisonResult | None, Meta(description="null for every other check, and before a look.")
     ]

@@ -75,6 +75,16 @@ def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[s
         yield f"complete; watching for another {max(0.0, left):.0f} s"
     elif not texts:
         yield "waiting for the verdict to be read again"
+    if attempt.course.leg is Leg.FORWARD:
+        yield from _open_comparisons(attempt)
+
+
+def _open_comparisons(attempt: Attempt) -> Iterator[str]:
+    """Yield how far the comparisons by counts are that have not decided yet."""
+    for run in attempt.health.checks.values():
+        looks = run.tally.measured
+        if run.counts is not None and looks and not run.settled:
+            yield f"{run.check.name}: undecided after {looks} look{'' if looks == 1 else 's'}"
 
 
 def _objects(attempt: Attempt) -> Iterator[str]:

@@ -361,7 +361,9 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if decides_by_counts(result) or lacks_old_version(result):
         yield from advise_on_counts(result, worst, name, place)
     else:
-        text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
+        text = "ask the checks again, step by step"
+        if gone:
+            text = "fix what failed; to see whether the check is at fault, ask it of what runs now"
         yield ask_again(result, text, name, place)
     if worst["outcome"] == Outcome.INCONCLUSIVE:
         marked = "the version that was verified before (history marks it)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gate.core.checks.count_run import describe_power
 from gate.report.schema.check_verdict import ComparedResult, ComparisonResult, CountedResult
 
 
@@ -44,10 +45,7 @@ def _why_no_ratio(comparison: ComparisonResult) -> str:
 
 def detectable_words(comparison: ComparisonResult) -> str:
     """Return the least ratio that this traffic could have shown."""
-    least = comparison["detectable"]
-    if least is None:
-        return "this traffic could show no ratio"
-    return f"this traffic could show {least:.3g} times or more"
+    return describe_power(comparison["detectable"])
 
 
 def _of(side: CountedResult) -> str:

@@ -14,6 +14,7 @@ from gate.duration import format_seconds
 from gate.report.document.deletion import deletion_words
 from gate.report.kinds import registry
 from gate.report.kinds.kind import Stage
+from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.result import (
     EvidenceResult,
     ObjectResult,
@@ -146,6 +147,11 @@ def piece_title(workload: WorkloadResult, piece: EvidenceResult) -> str:
     at = f", {moment(piece['at'])}" if piece["at"] else ""
     previous = "previous " if piece["previous"] else ""
     return f"{previous}{_KINDS[piece['kind']]} {where}{at}"
+
+
+def output_title(check: CheckResult) -> str:
+    """Say what the output of a check's program is."""
+    return f"output of the check {check['name']}"
 
 
 def look_further(result: Result) -> list[Step]:

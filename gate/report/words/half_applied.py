@@ -129,6 +129,16 @@ def _has_written(result: Result) -> bool:
     return any(one["at_end"] or one["action"] != "unchanged" for one in result["objects"])
 
 
+def is_written_back(result: Result) -> bool:
+    """Tell whether any write of a way back was done, by this run or by one that it finishes."""
+    rollback = result["rollback"]
+    if rollback is None:
+        return False
+    return bool(rollback["written_at"]) or any(
+        item["action"] == "restored" for item in result["objects"]
+    )
+
+
 def is_innocent(workload: WorkloadResult) -> bool:
     """Tell whether nothing was found against a workload, which only shares another's failure."""
     causes = {cause["reason"] for cause in workload["causes"]}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
-from gate.report.words.half_applied import is_unwritten
+from gate.report.words.half_applied import is_unwritten, is_written_back
 from gate.report.words.single_run import is_left_open
 from gate.report.words.steps import recovery_step, step_about
 from gate.report.words.undo_advice import undo_steps
@@ -18,13 +18,12 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
 
     A way back is to be finished first: until then nothing that runs is what was meant to.
     """
-    rollback = result["rollback"]
-    is_going_back = rollback is not None and bool(rollback["written_at"])
+    is_going_back = is_written_back(result)
     if is_left_open(worst):
         text = "it goes on without the gate; to follow it to its end:"
         yield step_about(result, worst, text, "verify")
     elif not is_unwritten(worst) and not (is_going_back and result["recoverable"]):
-        yield step_about(result, worst, "see how it ends without the gate:", "verify")
+        yield step_about(result, worst, "follow the rollout, which goes on by itself:", "verify")
     if is_going_back and result["recoverable"]:
         yield recovery_step(result, "finish the rollback, and follow it to its end:")
     elif is_going_back:

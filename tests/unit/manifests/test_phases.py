@@ -23,8 +23,8 @@ def annotated(kind: str, api_version: str, key: str) -> str:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("phse", "did you mean phase?"),
-        ("replace-faild", "did you mean replace-failed?"),
+        ("phse", "did you mean rollout-gate.dev/phase?"),
+        ("replace-faild", "did you mean rollout-gate.dev/replace-failed?"),
         ("owner", "with that prefix there is phase and replace-failed"),
     ],
 )

@@ -54,24 +54,26 @@ HOSTILE: Final = (
 NAMES: Final = frozenset(ENDINGS)
 FREE: Final = frozenset(
     {
-        "message", "text", "path", "before", "after", "name", "replicaset", "namespace", "file",
-        "server", "context", "run_url", "attempt", "cluster_uid", "version", "pod", "container",
-        "images", "image_ids", "pods", "warnings", "started_at", "at", "source", "event", "uid",
+        "message", "output", "text", "path", "before", "after", "name", "replicaset", "namespace",
+        "file", "server", "context", "run_url", "attempt", "cluster_uid", "version", "pod",
+        "container", "images", "image_ids", "pods", "warnings", "started_at", "at", "source",
+        "event", "uid",
     }
 )  # fmt: skip
 """Fields that hold what somebody else may have said; outcomes, reasons and actions do not."""
 CHECKS: Final[list[CheckResult]] = [
     {"name": "errors", "source": "prometheus", "verdict": "fail", "required": True,
      "measurements": 3, "failures": 2, "errors": 0, "last_value": 0.2, "message": "0.2 > 0.05",
-     "comparison": None},
+     "output": "", "comparison": None},
     {"name": "smoke", "source": "command", "verdict": "inconclusive", "required": False,
      "measurements": 0, "failures": 0, "errors": 1, "last_value": None, "message": "exit 75",
-     "comparison": None},
+     "output": "GET /pay\nno answer yet", "comparison": None},
 ]  # fmt: skip
 COMPARED: Final[CheckResult] = {
     "name": "against before", "source": "prometheus", "verdict": "fail", "required": True,
     "measurements": 3, "failures": 1, "errors": 0, "last_value": 0.04,
     "message": "36 of 900 bad, of the old version 9 of 900",
+    "output": "",
     "comparison": {
         "new": {"bad": 36.0, "total": 900.0}, "old": {"bad": 9.0, "total": 900.0},
         "baseline": "all", "fresh_pods": [],

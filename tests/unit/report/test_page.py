@@ -172,8 +172,8 @@ def test_a_plot_is_told_in_words() -> None:
     (plot,) = comparison_plots(result)
     assert plot.caption == (
         "failed after 9s: more than 1.25 times the old rate. At the last look, after 9s: new 36 of"
-        " 900 bad, old 9 of 900 bad, 4 times the old rate, likely 1.52 to 16.2, this traffic could"
-        " show 2.39 times or more."
+        " 900 bad, old 9 of 900 bad, 4 times the old rate, likely 1.52 to 16.2, with this traffic"
+        " 2.39 times as bad fails four times in five."
     )
     assert plot.caption in page
     comparison = result["checks"][-1]["comparison"]

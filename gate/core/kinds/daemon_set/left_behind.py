@@ -15,7 +15,7 @@ from gate.core.model.objects import CleanText, Pod
 from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import trouble_of
-from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.controller_faults import Fault, name_with_revision
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import BlockingPod, View
 
@@ -78,14 +78,17 @@ def find_blocking_pod(
     )
 
 
-def fault_of(blocking: BlockingPod) -> Fault:
-    """Return the pod as what a reader sees among the causes; the clocks decide."""
+def fault_of(blocking: BlockingPod, view: View[ControllerRevision], live: DaemonSet) -> Fault:
+    """Return the pod as what a reader sees among the causes, with those that are left beside it.
+
+    The clocks decide.
+    """
     pod, trouble = blocking.pod, blocking.trouble
     said = f": {trouble.message}" if trouble is not None else ""
-    message = (
-        f"{pod.name} of revision {pod.revision_label or 'unknown'} is left as it is by the"
-        f" controller (OnDelete){said}"
-    )
+    placement = Placement.of(view, live)
+    left = (one for one in own_pods(view, live) if _is_left(view, placement, one))
+    name = name_with_revision(pod, left)
+    message = f"{name} is left as it is by the controller (OnDelete){said}"
     subject = f"pod/{pod.name}"
     return Fault(
         Reason.BLOCKED_BY_POD, CleanText(message), subject=subject, remedy=Remedy.DELETE_POD

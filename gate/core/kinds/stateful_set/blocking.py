@@ -15,7 +15,7 @@ from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import Trouble, trouble_of
-from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.controller_faults import Fault, name_with_revision
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import BlockingPod, View
@@ -60,14 +60,16 @@ def _is_any_starting(live: StatefulSet, tracks: Iterable[PodTrack]) -> bool:
     return any(not pod.ready for pod in new)
 
 
-def fault_of(blocking: BlockingPod, live: StatefulSet) -> Fault:
+def fault_of(blocking: BlockingPod, view: View[ControllerRevision], live: StatefulSet) -> Fault:
     """Return the pod as what a reader sees among the causes; the clocks decide.
 
-    It is the one that has to go, unless it would come back as it is.
+    It is the one that has to go, unless it would come back as it is. All others that are left with
+    it have to go as well.
     """
     pod, trouble = blocking.pod, blocking.trouble
     said = f": {trouble.message}" if trouble is not None else ""
-    name = f"{pod.name} of revision {pod.revision_label or 'unknown'}"
+    left = left_behind.find_left_pods(view, live) if blocking.is_taken_back else ()
+    name = name_with_revision(pod, (one.pod for one in left))
     if blocking.is_taken_back:
         state = f"{name} is left as it is by the controller ({live.strategy})"
     elif live.on_delete:

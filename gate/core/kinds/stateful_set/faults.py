@@ -32,7 +32,7 @@ def faults(
     blocked = blocking.find_blocking_pod(view, live, limits)
     return (
         *(() if found is None else (found,)),
-        *(() if blocked is None else (blocking.fault_of(blocked, live),)),
+        *(() if blocked is None else (blocking.fault_of(blocked, view, live),)),
         *find_ending_pods(
             (one for one in live.own_pods(view.pods.values()) if _is_awaited(live, one.pod)),
             lambda pod: pod.revision_label == view.current_key,

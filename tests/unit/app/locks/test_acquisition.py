@@ -267,15 +267,20 @@ def test_a_lock_is_read_once_in_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reads == list(ALL)
 
 
-@pytest.mark.contract("B521")
+@pytest.mark.contract("B521", "B1550")
 def test_waiting_says_for_whom_and_until_when() -> None:
-    """The holder, its page, when its Lease runs out, and the end of our patience."""
-    notes, asking = Notes(), taking(Stored(held_by(OTHER)))
+    """The holder, its page, its last renewal (long ago), how long we watch, when we give up."""
+    renewed = "2026-01-01T11:00:00.000000Z"
+    notes, asking = Notes(), taking(Stored(replace(held_by(OTHER), renewed=renewed)))
     with pytest.raises(Locked) as refused:
         take_within(asking, 20.0, cast("Console", notes), [LOCK])
     [line] = notes.lines
-    runs_out = "(https://ci/2), whose Lease expires at 2026-01-01T12:01:00Z unless renewed"
+    runs_out = (
+        "(https://ci/2), last renewed at 2026-01-01T11:00:00Z; unless renewed again, it is free at"
+        " 2026-01-01T12:01:00Z"
+    )
     assert line == (
         f"deployment/web is locked by ci 2 {runs_out}; waiting until 2026-01-01T12:00:20Z at most"
     )
     assert refused.value.message.endswith(f"{runs_out}; waited for 20s")
+    assert "if it died, its lock is free once watched for 1m" in refused.value.hint

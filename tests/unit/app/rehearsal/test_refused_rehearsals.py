@@ -131,3 +131,10 @@ def test_a_configuration_that_does_not_fit_is_one_error(
     path.write_text("checks: [{name: a, command: ['true'], deployment: other}]\n")
     said = played.refuse(manifest(), config=[str(path)], **flags)
     assert said.count("error: check a: no workload that is judged is called other") == 1
+
+
+def test_the_documented_kinds_are_those_of_the_code() -> None:
+    """Each with the same words; those about checks have a table of their own."""
+    page = (Path(__file__).resolve().parents[4] / "docs" / "sandbox.md").read_text("utf-8")
+    said = [f"| `{one.name}` | {one.says} |" for one in TROUBLES.values() if one.checks is None]
+    assert "\n".join(said) in page

@@ -226,7 +226,7 @@ def test_bad_checks_need_a_check(played: Played, manifest: Write, run: Callable[
         else (load("demo", {}, environ={}), "bad-checks")
     )
     assert run(played.world, *command) == 2
-    assert "no bad-checks: " in played.err.getvalue()
+    assert "bad-checks cannot be rehearsed here: " in played.err.getvalue()
 
 
 # -- scenario files --------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def test_a_worse_version_fails_at_once(during: During) -> None:
     if during is During.BAKE:
         assert said.message == (
             "36 of 900 bad, of the old version 9 of 900, 4 times the rate, likely 1.52 to 16.2;"
-            " this traffic could show 2.39 times"
+            " with this traffic 2.39 times as bad fails four times in five"
         )
 
 

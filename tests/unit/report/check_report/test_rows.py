@@ -90,6 +90,7 @@ ROW: CheckResult = {
     "errors": 0,
     "last_value": 0.9,
     "message": "0.9 is not <= 0.5",
+    "output": "",
     "comparison": None,
 }
 

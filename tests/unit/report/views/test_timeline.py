@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from gate.core.checks.spec import During
+from gate.core.model.body import FrozenMap
 from gate.core.protocol.effects import Announce
 from gate.core.protocol.events import ContactLost
 from gate.core.rollout.policy import Budgets, Policy
 from gate.report.views.timeline import timeline_line, waiting_for
+from tests.unit.core.checks.count_looks import counts, started, steady
 from tests.unit.report.cluster import NOT_READY, manifest
 from tests.unit.report.endings import ENDINGS, applying, serving
 from tests.unit.report.stage import Stage
@@ -35,7 +40,7 @@ def half_way() -> Stage:
     return stage
 
 
-@pytest.mark.contract("B170")
+@pytest.mark.contract("B170", "B1553")
 def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
     """The count and the most telling cause; behind contact that was lost, and a bake window."""
     stage = half_way()
@@ -51,6 +56,12 @@ def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
     baking.show(0.5)
     line = waiting_for(baking.attempt, baking.attempt.course.baked_since + 20.0)
     assert line == "complete; watching for another 40 s"
+    comparison = {"errors": steady(started(counts(During.BAKE)), 5, (1, 100), (1, 100))}
+    health = replace(baking.attempt.health, checks=FrozenMap(comparison))
+    counting = replace(baking.attempt, health=health)
+    looks = comparison["errors"].tally.measured
+    said = waiting_for(counting, baking.attempt.course.baked_since + 20.0)
+    assert said == f"{line}; errors: undecided after {looks} looks"
     stranger = ENDINGS["superseded"]().attempt
     assert waiting_for(stranger, stranger.now) == "done"
 

@@ -147,11 +147,10 @@ class JudgedVersion:
     def revokes(self, other: JudgedVersion) -> bool:
         """Tell whether this says of a version that was verified that it failed, or is in doubt.
 
-        It is in doubt if a check left it, or an attempt that was cut off. The verified one may
-        have more members: this names only what its attempt wrote.
+        It is in doubt if a check left it. The verified one may have more members: this names only
+        what its attempt wrote.
         """
-        is_cut_off = self.why is not None and self.why.reason is Reason.INTERRUPTED
-        speaks = self.failed or self.is_left_by_check or is_cut_off
+        speaks = self.failed or self.is_left_by_check
         return speaks and other.verified and self.is_part_of(other)
 
     def is_part_of(self, other: JudgedVersion) -> bool:

@@ -10,11 +10,12 @@ from gate.core.checks.spec import Check
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
+from gate.core.plan.target_set import AppliedVersion
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import Policy
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates
-from gate.core.versions.doubts import find_doubts
+from gate.core.versions.doubts import with_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from tests.table import each
@@ -43,7 +44,7 @@ def is_in_doubt(left: str, body: dict[str, Any], policy: Policy | None = None) -
     history = History((JudgedVersion(template, (), members, why=why),))
     plan = plan_of(server, body, manifest("v1"), policy=policy)
     candidates = Candidates(plan.targets, plan.objects, {WEB: history})
-    return WEB in find_doubts(candidates, plan)
+    return WEB in with_doubts(candidates, plan, AppliedVersion()).doubts
 
 
 @pytest.mark.contract("B1465")

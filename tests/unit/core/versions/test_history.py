@@ -162,12 +162,12 @@ def test_what_an_undo_left_takes_the_room_of_no_other_pod_template() -> None:
     [
         (Reason.PAUSED, True),
         (Reason.SIBLING_FAILED, True),
-        (Reason.INTERRUPTED, False),
+        (Reason.INTERRUPTED, True),
         (Reason.CHECK_INCONCLUSIVE, False),
     ],
 )
 def test_a_verification_stands_until_its_version_is_in_doubt(why: Reason, stands: bool) -> None:
-    """By a check, or as its attempt was cut off; what another one did says nothing of it."""
+    """By a check; what another one did, or who cut its attempt off, says nothing of it."""
     history = remembered(of_template("1"), of_template("1", why))
     assert bool(history.verified) is stands
 

@@ -22,7 +22,6 @@ from gate.core.checks.measurement import Measurement, make_fail, make_pass, no_d
 from gate.core.checks.old_pods import FRESH_SECONDS, NO_OLD_PODS, OldPods
 from gate.core.checks.query_variables import UNKNOWN_VERSIONS, ComparedVersions
 from gate.core.checks.questions import Answers
-from gate.core.checks.shared_time import SharedTime
 from gate.core.checks.spec import ComparedPods, Counts
 from gate.core.statistics.count_decision import LEAST_TICKS, End, is_within_min_delta, judge
 from gate.core.statistics.count_estimate import SOUGHT, Estimate, estimate, times_to_find
@@ -51,7 +50,7 @@ class CountRun:
     silent_looks: int = 0
     most_silent_looks: int = LEAST_TICKS - 1
     old_pods: OldPods = NO_OLD_PODS
-    shared: SharedTime = field(default_factory=SharedTime)
+    looked_at: float = 0.0
     versions: ComparedVersions = UNKNOWN_VERSIONS
 
     @classmethod
@@ -113,12 +112,11 @@ class CountRun:
             new, more_new = self.new.plus(series_of(answers.value), None, old.most_grown)
         except NotCounterError as error:
             return self, unfit(str(error))
-        shared = self.shared.after_look(at, new=more_new.total > 0, old=more_old.total > 0)
-        after = replace(self, new=new, old=old, old_pods=known, shared=shared)
+        after = replace(self, new=new, old=old, old_pods=known, looked_at=at)
         if self.begins:
             seen = count_series(series_of(answers.value))
             return after, no_data(f"counting starts here: {seen}")
-        return self._judge(after, _tick(more_new, more_old))
+        return self._judge(after, _tick(more_new, more_old, at - self.looked_at))
 
     @property
     def compares_fresh(self) -> bool:
@@ -263,11 +261,11 @@ class CountRun:
         """
         compared, rule = self.evidence.compared, self.counts.rule
         looks, enough = compared.ticks, self.enough_seconds
-        is_short = enough is not None and enough > self.shared.seconds
+        is_short = enough is not None and enough > self.shared_seconds
         low = self.estimate(at_the_end=at_the_end).low
         if self._old_is_gone or is_short or looks < LEAST_TICKS:
             seen = f" ({looks} looks, of at least {LEAST_TICKS})" if looks < LEAST_TICKS else ""
-            yield f"both served together for {self.shared.seconds:,.0f}s{seen}"
+            yield f"both served together for {self.shared_seconds:,.0f}s{seen}"
         if looks and not compared.new.bad + compared.old.bad:
             yield "without a bad one while both served there is no ratio"
         elif low > rule.tolerated and is_within_min_delta(rule, compared):
@@ -278,15 +276,20 @@ class CountRun:
             yield f"neither above {rule.tolerated:g} nor below {rule.harm:g} times is shown"
 
     @property
+    def shared_seconds(self) -> float:
+        """For how long looks saw both versions serve, 0.0 for never."""
+        return self.evidence.compared.seconds
+
+    @property
     def enough_seconds(self) -> float | None:
         """For how long both would have to serve like that to find SOUGHT four times in five.
 
         None where the counts do not tell.
         """
         times = times_to_find(self.counts.rule, self.evidence, SOUGHT)
-        if times is None or not self.shared.seconds:
+        if times is None or not self.shared_seconds:
             return None
-        return max(times, LEAST_TICKS / self.evidence.compared.ticks) * self.shared.seconds
+        return max(times, LEAST_TICKS / self.evidence.compared.ticks) * self.shared_seconds
 
     def describe_figures(self, *, at_the_end: bool) -> str:
         """Say the interval, and which ratio could have been shown; "" where there is none."""
@@ -306,8 +309,8 @@ def describe_power(detectable: float | None) -> str:
     return f"with this traffic {detectable:.3g} times as bad fails four times in five"
 
 
-def _tick(new: Increase, old: Increase) -> CountTick:
-    return CountTick(new.bad, new.total, old.bad, old.total)
+def _tick(new: Increase, old: Increase, seconds: float) -> CountTick:
+    return CountTick(new.bad, new.total, old.bad, old.total, seconds)
 
 
 def _of(side: SideCounts) -> str:

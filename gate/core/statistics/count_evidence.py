@@ -20,12 +20,16 @@ _CAUTIOUS: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class CountTick:
-    """The increases of one tick: bad ones and all, of the new version and of the old one."""
+    """The increases of one tick: bad ones and all, of the new version and of the old one.
+
+    They came within `seconds`, the time since the look before.
+    """
 
     bad_new: float
     total_new: float
     bad_old: float
     total_old: float
+    seconds: float = 0.0
 
     @property
     def new(self) -> tuple[float, float]:
@@ -44,6 +48,7 @@ class CountTick:
             self.total_new + later.total_new,
             self.bad_old + later.bad_old,
             self.total_old + later.total_old,
+            self.seconds + later.seconds,
         )
 
 
@@ -99,7 +104,8 @@ class WaitingTicks:
         if new and old:
             return WaitingTicks(self.most), seen
         if not (new or old):
-            return self, None
+            has_begun = self.ticks < self.most
+            return (replace(self, seen=seen) if has_begun else self), None
         if self.ticks + 1 >= self.most:
             return replace(self, awaited=Awaited.OLD if new else Awaited.NEW), None
         return WaitingTicks(self.most, self.ticks + 1, seen), None
@@ -138,13 +144,14 @@ class BothCounts:
 
     `weighed_new` and `weighed_old` are the bad ones of each version, each tick's weighed by the
     other's part of its events: their quotient is the ratio of the rates by Mantel and Haenszel
-    1959.
+    1959. `seconds` is the time in which all of them came.
     """
 
     new: SideCounts = field(default_factory=SideCounts)
     old: SideCounts = field(default_factory=SideCounts)
     weighed_new: float = 0.0
     weighed_old: float = 0.0
+    seconds: float = 0.0
 
     def plus(self, tick: CountTick) -> BothCounts:
         """Return the sums with one tick more, which has events of both."""
@@ -154,6 +161,7 @@ class BothCounts:
             self.old.plus(tick.bad_old, tick.total_old),
             self.weighed_new + bad_new * old / (new + old),
             self.weighed_old + bad_old * new / (new + old),
+            self.seconds + tick.seconds,
         )
 
     @property

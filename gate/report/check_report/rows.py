@@ -107,7 +107,7 @@ def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | No
         "low": found.low,
         "high": finite(found.high),
         "detectable": found.detectable,
-        "shared_seconds": run.counts.shared.seconds,
+        "shared_seconds": run.counts.shared_seconds,
         "enough_seconds": run.counts.enough_seconds,
         "why_undecided": _why_undecided(run, run.counts, said),
     }

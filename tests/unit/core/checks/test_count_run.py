@@ -122,7 +122,7 @@ def test_what_had_enough_traffic_is_not_told_to_wait(
     probe = replace(check.probe, rule=replace(check.probe.rule, min_delta=min_delta))
     run = steady(started(replace(check, probe=probe)), 31, new, (10, 1000))
     assert run.counts is not None
-    assert run.counts.enough_seconds == run.counts.shared.seconds == 300
+    assert run.counts.enough_seconds == run.counts.shared_seconds == 300
     said = conclude(run)
     assert said.kind is INCONCLUSIVE
     assert said.message.startswith(f"{why}: ")
@@ -278,3 +278,31 @@ def test_what_was_too_short_to_compare_says_for_how_long_both_served_and_what_wo
     found = enough.counts.estimate(at_the_end=True).detectable
     assert found is not None
     assert 1.95 < found < 2.05
+
+
+@pytest.mark.contract("B1610")
+@each(
+    ("new_unseen", "old_unseen", "shared"),
+    [
+        (range(0), range(0), 400),
+        (range(11, 31), range(0), 190),
+        (range(0), range(11, 31), 190),
+        (range(11, 31), range(11, 31), 400),
+        (range(11, 13), range(0), 400),
+    ],
+)
+def test_what_one_version_was_not_seen_in_is_no_time_that_both_served(
+    new_unseen: range, old_unseen: range, shared: int
+) -> None:
+    """But what its counters brought later is, where that is compared; so are looks at neither."""
+
+    def read(look: int) -> Answers:
+        side = samples(1000 + 2 * look, 10_000 + 1000 * look)
+        missing = Samples(Form.VECTOR)
+        return both(
+            missing if look in new_unseen else side, missing if look in old_unseen else side
+        )
+
+    run = look_on(started(counts(During.BOTH)), range(41), read)
+    assert run.counts is not None
+    assert run.counts.shared_seconds == shared

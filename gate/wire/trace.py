@@ -25,7 +25,7 @@ import itertools
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -186,8 +186,9 @@ class Recording:
         return next(self._find(ENDED, _OBJECT), None)
 
     def _standstills(self) -> deque[Suspended]:
-        """Read when the gate stood still, and for how long; UsageError as `end`."""
-        return deque(self._find(SUSPENDED, _STANDSTILL))
+        """Read when the gate stood still, and for how long since 0; UsageError as `end`."""
+        stood = (one for one in self._find(SUSPENDED, _STANDSTILL) if one.at > 0)
+        return deque(replace(one, seconds=min(one.seconds, one.at)) for one in stood)
 
     def _find(self, kind: str, of: Decoder[Found]) -> Iterator[Found]:
         """Read the objects of the lines of a type."""

@@ -10,10 +10,12 @@ import pytest
 
 from gate.core.kinds.deployment.objects import REPLICA_SET, deployment_ref
 from gate.core.model.objects import Pod
+from gate.core.protocol.events import Suspended
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode
 from gate.wire import trace as traces
+from tests.table import each
 
 
 def test_each_shared_recording_is_read_whole(trace: Path) -> None:
@@ -180,3 +182,28 @@ def test_what_a_run_did_about_its_verdict_is_not_read(
     assert isinstance(heard, Observed)
     assert heard.object.uid == "a"
     assert reached == traces.Reached(2.0)
+
+
+@pytest.mark.contract("B1611")
+@each(
+    ("until", "seconds", "heard"),
+    [
+        (400.0, 300.0, [Suspended(400.0, 300.0)]),
+        (5.0, 300.0, [Suspended(5.0, 5.0)]),
+        (0.0, 300.0, []),
+        (-1.0, 300.0, []),
+    ],
+)
+def test_of_a_standstill_only_the_part_after_the_last_apply_is_given_back(
+    tmp_path: Path,
+    header: dict[str, Any],
+    until: float,
+    seconds: float,
+    heard: list[Suspended],
+) -> None:
+    """The clocks of a replay begin at that apply: what the gate slept before is in none."""
+    stood = {"t": until, "type": "SUSPENDED", "object": {"at": until, "seconds": seconds}}
+    recording = traces.read(write(tmp_path / "t", header, stood, pod("a", t=500.0)))
+    *standstills, seen = recording.events()
+    assert standstills == heard
+    assert (type(seen), seen.at) == (Observed, 500.0)

@@ -315,7 +315,7 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
 def cause(one: Cause) -> dict[str, Any]:
     """Return a cause as JSON."""
     found = {"reason": one.reason.value, "message": one.message, "pods": one.pods}
-    about = {"subject": one.subject, "remedy": one.remedy.value}
+    about = {"subject": one.subject, "remedy": one.remedy.value, "check": one.check}
     return {**found, **{key: value for key, value in about.items() if value}}
 
 
@@ -327,6 +327,7 @@ def cause_of(value: Mapping[str, Any]) -> Cause:
         int(value["pods"]),
         clean_line(value.get("subject") or ""),
         _remedy_of(value.get("remedy")),
+        clean_line(value.get("check") or ""),
     )
 
 

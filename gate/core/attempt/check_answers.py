@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.core.attempt.health_checks import conclusions, iter_unasked
+from gate.core.attempt.health_checks import cause_of, conclusions, iter_unasked
 from gate.core.attempt.state import Attempt
 from gate.core.checks.run import Conclusion, ConclusionKind
-from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Reason
+from gate.core.model.objects import Ref
 from gate.core.rollout.causes import Cause
 
 _IN_DOUBT = (ConclusionKind.FAIL, ConclusionKind.INCONCLUSIVE)
@@ -20,8 +19,7 @@ def iter_against(attempt: Attempt, ref: Ref) -> Iterator[Cause]:
     unasked = () if resumed is not None and resumed.back else iter_unasked(attempt)
     for said in (*unasked, *_iter_about(attempt, ref)):
         if said.kind in _IN_DOUBT:
-            reason = said.reason or Reason.CHECK_INCONCLUSIVE
-            yield Cause(reason, CleanText(f"{said.check}: {said.message}"))
+            yield cause_of(said)
 
 
 def find_passed(attempt: Attempt, ref: Ref) -> frozenset[str]:

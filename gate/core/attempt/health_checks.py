@@ -29,6 +29,7 @@ from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
 from gate.core.rollout.baseline import find_beside
+from gate.core.rollout.causes import Cause
 from gate.core.rollout.fresh_pods import has_old_pods, sort_old_pods
 from gate.core.rollout.verdict import Verdict, VerdictKind
 
@@ -350,8 +351,14 @@ def _verdicts(attempt: Attempt) -> Iterator[tuple[Check, Verdict]]:
 
 
 def _verdict(said: Conclusion) -> Verdict:
+    cause = cause_of(said)
+    return Verdict(VerdictKind.FAILED, cause.reason, cause.message, check=cause.check)
+
+
+def cause_of(said: Conclusion) -> Cause:
+    """Return as a cause what a check that did not pass says."""
     reason = said.reason or Reason.CHECK_INCONCLUSIVE
-    return Verdict(VerdictKind.FAILED, reason, CleanText(f"{said.check}: {said.message}"))
+    return Cause(reason, CleanText(f"{said.check}: {said.message}"), check=said.check)
 
 
 def iter_unasked(attempt: Attempt) -> Iterator[Conclusion]:

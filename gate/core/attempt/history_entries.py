@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.check_answers import iter_against
+from gate.core.attempt.ending import Ending
 from gate.core.attempt.ending_workload import revisions_of, workload_of
-from gate.core.attempt.journal import cause_of_end, record_of
+from gate.core.attempt.journal import record_of
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.left_objects import (
     collect_left,
@@ -20,7 +21,7 @@ from gate.core.attempt.left_objects import (
     stands_as_left,
 )
 from gate.core.attempt.left_version import find_left_version
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.version_before import is_same_throughout, stays_as_remembered
 from gate.core.attempt.version_failures import (
     find_doubt_of_jobs,
@@ -155,7 +156,7 @@ def _iter_unjudged(
     if tried is None or not has_changed_anything(attempt):
         return
     written = collect_written(attempt)
-    judged = _make_judged_version(attempt, record, tried.after, written, why=cause_of_end(ending))
+    judged = _make_judged_version(attempt, record, tried.after, written, why=ending.cause)
     if judged is not None and judged.is_unjudged:
         yield judged
 
@@ -187,9 +188,7 @@ def _find_unverified(
     own = weigh_standstill(attempt, ref, ending)
     why = doubt or find_failure(attempt, ref) or _without_lock(attempt, own)
     written = collect_written(attempt)
-    return _make_judged_version(
-        attempt, record, live, {**written, ref: live}, why=cause_of_end(why)
-    )
+    return _make_judged_version(attempt, record, live, {**written, ref: live}, why=why.cause)
 
 
 def _failed_unchanged(
@@ -204,7 +203,7 @@ def _failed_unchanged(
     is_left = live.ref in attempt.plan.target_set.applied.left_by_check
     if ending.reason is Reason.CHECK_FAILED and not is_left:
         return None
-    why = cause_of_end(weigh_standstill(attempt, live.ref, ending))
+    why = weigh_standstill(attempt, live.ref, ending).cause
     judged = _make_judged_version(attempt, record, live, collect_written(attempt), why=why)
     return judged if judged is not None and judged.failed else None
 
@@ -232,7 +231,7 @@ def _beside_unchanged(attempt: Attempt, record: Record, live: LiveObject) -> Jud
     if ending.outcome is Outcome.OBSERVED:
         ending = next(one for one in attempt.result.endings.values() if one.outcome not in _DECIDED)
     written = collect_written(attempt)
-    why = cause_of_end(_without_lock(attempt, ending))
+    why = _without_lock(attempt, ending).cause
     judged = _make_judged_version(attempt, record, live, written, why=why)
     return replace(judged, template="") if judged is not None else None
 
@@ -274,7 +273,7 @@ def _find_failed_again(
         for one, object_ in collect_left(attempt).items()
         if one not in attempt.ledger.written or not attempt.ledger.written[one].created
     }
-    return _make_judged_version(attempt, record, live, stands, why=cause_of_end(why))
+    return _make_judged_version(attempt, record, live, stands, why=why.cause)
 
 
 def _outcomes(attempt: Attempt) -> set[Outcome]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
@@ -132,18 +132,13 @@ def _is_missed(attempt: Attempt, ref: Ref) -> bool:
 
 def _found_against(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
     failure = attempt.result.failures.get(ref)
-    return (cause_of_end(failure), *failure.causes) if failure is not None else ()
+    return (failure.cause, *failure.causes) if failure is not None else ()
 
 
 def _why(attempt: Attempt) -> tuple[Cause, ...]:
     led_back = [*attempt.result.failures.values()]
     led_back += [attempt.result.why_back] if attempt.result.why_back is not None else []
-    return next(((cause_of_end(ending), *ending.causes) for ending in led_back), ())
-
-
-def cause_of_end(ending: Ending) -> Cause:
-    """Return as a cause why an attempt, or a workload of it, ended."""
-    return Cause(ending.reason, ending.message)
+    return next(((ending.cause, *ending.causes) for ending in led_back), ())
 
 
 def _make_kept(plan: Plan, planned: PlannedObject, write: PlannedWrite) -> Kept:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from gate.core.attempt import limits
 from gate.core.attempt.contact import Contact
+from gate.core.attempt.ending import Ending
 from gate.core.attempt.last_look import Finding, LeftObject
 from gate.core.attempt.replacement import Replacement
 from gate.core.attempt.transitions import State
@@ -29,7 +30,6 @@ from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce, Asking, Effect, Write
 from gate.core.protocol.events import Evidence
-from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.owners import Owners
 from gate.core.rollout.ruling import Rulings
@@ -43,16 +43,6 @@ class Purpose(enum.StrEnum):
 
     SUCCESS = "success"
     FAILURE = "failure"
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How the attempt ended, for one workload or as a whole."""
-
-    outcome: Outcome
-    reason: AnyReason
-    message: CleanText
-    causes: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

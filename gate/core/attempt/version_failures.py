@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.version_before import is_same_throughout
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.objects import CleanText, Ref
@@ -86,8 +87,7 @@ def find_failed_return(attempt: Attempt, ref: Ref, ending: Ending) -> Ending | N
     is_too_slow = verdict.reason in STANDSTILLS and not is_same_throughout(attempt, ref)
     if verdict.kind is not VerdictKind.FAILED or is_too_slow:
         return None
-    end = Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
-    weighed = weigh_standstill(attempt, ref, end)
+    weighed = weigh_standstill(attempt, ref, Ending.of_failure(verdict))
     return weighed if is_failure(weighed.reason) else None
 
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.awaited_objects import conclude_objects
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.rollback_ending import (
     failure_behind,
@@ -72,7 +73,7 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
         return end_interrupted(attempt, None)
     against = health_checks.against_all(attempt)
     if trigger is Trigger.CONFIRMED and attempt.course.leg is Leg.FORWARD and against is not None:
-        return Ending(Outcome.FAILED, against.reason, against.message)
+        return Ending.of_failure(against)
     outcome = worst(ending.outcome for ending in deciding)
     alike = [ending for ending in deciding if ending.outcome is outcome]
     found = next(iter(alike), None)
@@ -133,7 +134,7 @@ def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
     if attempt.course.leg is Leg.FORWARD:
         against = health_checks.against_all(attempt)
         if against is not None:
-            return Ending(Outcome.FAILED, against.reason, against.message)
+            return Ending.of_failure(against)
         return _end_applied(attempt)
     return _of_way_back(attempt)
 

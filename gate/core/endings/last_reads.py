@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from gate.core.attempt.ending import Ending
 from gate.core.attempt.last_look import Finding, FindingKind, compare
 from gate.core.attempt.limits import EVIDENCE_SECONDS
-from gate.core.attempt.state import Attempt, Ending, Step
+from gate.core.attempt.state import Attempt, Step
 from gate.core.endings.rollback_ending import failure_behind
 from gate.core.endings.unwritten import LANDED_LATE, RAN_LATE
 from gate.core.kinds.registry import has_way_back

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt, Rejection
 from gate.core.endings.unwritten import (
     MAY_HAVE_GONE,
     end_awaited,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.rollback_ending import end_superseded, failure_behind, refusal_cause
 from gate.core.endings.unwritten import (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gate.core.attempt.ending import Ending
 from gate.core.attempt.last_look import FindingKind
-from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.attempt.state import Attempt, Rejection
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import Trigger
 from gate.core.checks.spec import OnInconclusive
 from gate.core.endings.lock_ending import lock_ending
@@ -122,7 +123,7 @@ def _forward(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
         case VerdictKind.COMPLETE:
             return unless_in_doubt(attempt, ref, verdict.reason, verdict.message)
         case VerdictKind.FAILED:
-            return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
+            return Ending.of_failure(verdict)
         case _:
             return _beside_failure(attempt, ref, verdict)
 
@@ -138,8 +139,7 @@ def unless_in_doubt(
     doubt = health_checks.doubt(attempt, ref)
     if doubt is None or attempt.plan.policy.response.on_inconclusive is OnInconclusive.PASS:
         return Ending(outcome_of(reason), reason, message)
-    text = CleanText(f"{doubt.check}: {doubt.message}")
-    return Ending(Outcome.INCONCLUSIVE, doubt.reason or Reason.CHECK_INCONCLUSIVE, text)
+    return replace(Ending.of_causes(health_checks.cause_of(doubt)), outcome=Outcome.INCONCLUSIVE)
 
 
 def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
@@ -149,7 +149,7 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
     """
     against = health_checks.against_all(attempt)
     if against is not None:
-        return Ending(Outcome.FAILED, against.reason, against.message)
+        return Ending.of_failure(against)
     own = attempt.workloads.rollouts[ref]
     causes = early_causes(own, attempt.now) if has_evidence(own, attempt.now) else ()
     for other, rollout in attempt.workloads.rollouts.items():
@@ -157,4 +157,4 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
         if ruled.kind is VerdictKind.FAILED:
             ending = beside_failure(attempt.plan, other, ruled)
             return replace(ending, causes=(*ending.causes, *causes))
-    return Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes)
+    return Ending.of_failure(verdict)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from gate.core.attempt.state import Ending, Rejection
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Rejection
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Resumed
-from gate.core.rollout.causes import Cause
 
 UNDONE: Final = CleanText("an undo takes back what the gate had left")
 """Why an attempt goes back although it may have been complete."""
@@ -26,19 +26,16 @@ def find_refusal(resumed: Resumed) -> Rejection | None:
 
 def failures_found(resumed: Resumed) -> FrozenMap[Ref, Ending]:
     """Return the failures that led an attempt back, by workload; empty if the record has none."""
-    return FrozenMap((one.ref, _failure(one.why)) for one in resumed.record.followed if one.why)
-
-
-def _failure(why: tuple[Cause, ...]) -> Ending:
-    first, *rest = why
-    return Ending(Outcome.FAILED, first.reason, first.message, tuple(rest))
+    return FrozenMap(
+        (one.ref, Ending.of_causes(*one.why)) for one in resumed.record.followed if one.why
+    )
 
 
 def why_resumed(resumed: Resumed) -> Ending:
     """Return what leads the recorded attempt back."""
     causes = resumed.record.why
     if causes:
-        return _failure(causes)
+        return Ending.of_causes(*causes)
     if resumed.undone:
         return Ending(Outcome.FAILED, Reason.INTERRUPTED, UNDONE)
     # A Job has no version, and the gate may have ended while it waited for one.

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from gate.core.attempt.ending import Ending
 from gate.core.attempt.following import applied_found, applied_of, start_following
 from gate.core.attempt.replacement import Replacement, Stage
-from gate.core.attempt.state import Attempt, Ending, Rejection, Undecided
+from gate.core.attempt.state import Attempt, Rejection, Undecided
 from gate.core.checks.spec import OnInconclusive
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown

@@ -64,7 +64,8 @@ class Cause:
     """What was wrong underneath; `pods` counts the affected pods, 0 if it is not about pods.
 
     `subject` is the one object that has to change or go, as `pod/db-1`; "" if no single one does.
-    `remedy` is what it takes, where that is to replace pods.
+    `remedy` is what it takes, where that is to replace pods. `check` is the name of the health
+    check that says it, "" for none.
     """
 
     reason: AnyReason
@@ -72,6 +73,7 @@ class Cause:
     pods: int = 0
     subject: str = ""
     remedy: Remedy = Remedy.NONE
+    check: str = ""
 
 
 @dataclass(frozen=True, slots=True)

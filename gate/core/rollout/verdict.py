@@ -22,12 +22,16 @@ class VerdictKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict, the rule that decided, and what was wrong underneath, most telling first."""
+    """The verdict, the rule that decided, and what was wrong underneath, most telling first.
+
+    `check` is the name of the health check that decided, "" for none.
+    """
 
     kind: VerdictKind
     reason: AnyReason
     message: CleanText
     causes: tuple[Cause, ...] = ()
+    check: str = ""
 
     @classmethod
     def of_superseded(cls, reason: Reason, message: str) -> Verdict:

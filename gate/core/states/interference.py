@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
+from gate.core.attempt.ending import Ending
 from gate.core.attempt.limits import EVIDENCE_SECONDS, INTERRUPT_SECONDS
-from gate.core.attempt.state import Attempt, Ending, Step
+from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import TRANSITIONS, Trigger
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, Ref

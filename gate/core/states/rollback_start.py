@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.state import Attempt, Ending, Rejection, Undecided
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt, Rejection, Undecided
 from gate.core.endings.rollback_ending import refusal_cause
 from gate.core.endings.unwritten import reason_of_break
 from gate.core.model.body import FrozenMap
@@ -174,7 +175,7 @@ def _recorded_failures(attempt: Attempt) -> FrozenMap[Ref, Ending]:
 
 def _failures(verdicts: Verdicts) -> FrozenMap[Ref, Ending]:
     return FrozenMap(
-        (ref, Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes))
+        (ref, Ending.of_failure(verdict))
         for ref, verdict in verdicts.items()
         if verdict is not None and verdict.kind is VerdictKind.FAILED
     )
@@ -197,7 +198,7 @@ def _why_back(attempt: Attempt) -> Ending | None:
         against = health_checks.against_all(attempt)
         if against is None:
             return None
-        return Ending(Outcome.FAILED, against.reason, against.message)
+        return Ending.of_failure(against)
     rollouts = attempt.workloads.rollouts.values()
     causes = order_causes(one for each in rollouts for one in early_causes(each, attempt.now))
     text = CleanText(f"ended by {signal_name(attempt.interference.signal_number)}")

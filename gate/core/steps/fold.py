@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.suspension import give_time_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.lock import Lock

@@ -137,12 +137,9 @@ class JudgedVersion:
 
     @property
     def check(self) -> str:
-        """The name of the check that left it unverified, "" if none did.
-
-        The message of that verdict begins with it.
-        """
+        """The name of the check that left it unverified, "" if none did."""
         why = self.why if self.is_left_by_check else None
-        return why.message.partition(": ")[0] if why is not None else ""
+        return why.check if why is not None else ""
 
     def revokes(self, other: JudgedVersion) -> bool:
         """Tell whether this says of a version that was verified that it failed, or is in doubt.

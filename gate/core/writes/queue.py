@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Ending, Rejection, Retry, Step
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt, Rejection, Retry, Step
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Unknown
 from gate.core.model.field_manager import Verb

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gate.core.attempt.ending import Ending
 from gate.core.attempt.history_entries import is_left_open
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.state import Attempt
 from gate.core.endings.differences import differences
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason

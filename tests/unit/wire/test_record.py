@@ -77,6 +77,7 @@ BASELINE = Baseline("web-1", 3, DEPLOYMENT.template, "abc")
 _CRASH = (
     Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),
     Cause(Reason.BLOCKED_BY_POD, CleanText("web-1 stays"), 0, "pod/web-1", Remedy.DELETE_POD),
+    Cause(Reason.CHECK_FAILED, CleanText("errors: too many"), check="errors"),
 )
 RECORD = Record(
     command="apply",

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from gate.core.attempt.ending import Ending
 from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.journal import record_of
 from gate.core.attempt.left_version import find_left_version
-from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.attempt.state import Attempt, Rejection
 from gate.core.attempt.version_before import is_same_throughout
 from gate.core.attempt.version_failures import find_doubt_of_jobs, find_failed_return
 from gate.core.kinds.registry import unseen

@@ -40,7 +40,7 @@ def is_in_doubt(left: str, body: dict[str, Any], policy: Policy | None = None) -
     assert web is not None
     assert web.workload is not None
     template = template_digest(web.workload.template) if left == "template" else ""
-    why = Cause(Reason.CHECK_FAILED, CleanText("errors: too many"))
+    why = Cause(Reason.CHECK_FAILED, CleanText("errors: too many"), check="errors")
     history = History((JudgedVersion(template, (), members, why=why),))
     plan = plan_of(server, body, manifest("v1"), policy=policy)
     candidates = Candidates(plan.targets, plan.objects, {WEB: history})

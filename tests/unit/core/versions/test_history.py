@@ -110,8 +110,8 @@ def test_what_a_check_left_is_remembered_however_often_its_revision_failed_since
     history = History()
     for number in range(MOST_UNVERIFIED + 3):
         left = of_template(digest, Reason.CRASH_LOOP)
-        for said in ("a: no", "b: no") if number == 0 else ():
-            why = Cause(Reason.CHECK_FAILED, CleanText(said))
+        for check in ("a", "b") if number == 0 else ():
+            why = Cause(Reason.CHECK_FAILED, CleanText("no"), check=check)
             doubt = Closing(WEB, (replace(left, why=why),), workload=there)
             history = history.after(doubt, "attempt", "", "now")
         other = replace(left, members=FrozenMap({WEB: str(number)}))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt
 from gate.core.plan.journal_record import Record
 from gate.core.protocol.effects import SaveRecord
 from gate.core.protocol.events import AttemptEvent, Interrupted

@@ -3,6 +3,7 @@
 __all__ = [
     "awaited_objects",
     "contact",
+    "ending",
     "following",
     "health_checks",
     "history_entries",

@@ -18,13 +18,13 @@ from gate.report.document.deletion import deletion
 from gate.report.document.evidence import evidence
 from gate.report.document.remarks import remarks
 from gate.report.document.run import Run
+from gate.report.document.running_pods import running
 from gate.report.document.samples import history
 from gate.report.document.trees import pod_shares, trees
 from gate.report.document.versions import (
     baseline_version,
     is_drawn_in,
     new_version,
-    running,
     undone_version,
 )
 from gate.report.document.without_observe import because, would_have

@@ -18,7 +18,8 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import find_versions
 from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
-from gate.report.document.versions import is_scaled_to_zero, latest_snapshot
+from gate.report.document.running_pods import is_scaled_to_zero
+from gate.report.document.versions import latest_snapshot
 from gate.report.document.workload_remarks import workload_warnings
 
 _SCALED_TO_ZERO: Final = "is scaled to zero, as --on-first-failure asks"

@@ -7,7 +7,7 @@ import pytest
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import OnInterrupt, Policy, Response
-from gate.report.document.versions import running
+from gate.report.document.running_pods import running
 from tests.unit.core.leaves import manifest
 from tests.unit.core.player import Player, ends, planned, serving
 

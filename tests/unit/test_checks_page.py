@@ -1,4 +1,4 @@
-"""The page about checks says what the code does: its examples load, its tables are complete."""
+"""The pages about checks say what the code does: examples load, tables are complete."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from gate.core.checks.spec import Schedule, Tolerances
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.sources.ready_made import READY_MADE
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = (DOCS / "checks.md").read_text(encoding="utf-8")
+COMPARISONS = (DOCS / "comparisons.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE + COMPARISONS, re.DOTALL)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_example_is_a_configuration(example: str, tmp_path: Path) -> None:
-    """What is copied from the page works, but for files that only exist elsewhere."""
+    """What is copied from the pages works, but for files that only exist elsewhere."""
     document: dict[str, Any] = yaml.safe_load(example)
     server = document.get("prometheus", {})
     server.pop("ca-file", None)

@@ -1,4 +1,4 @@
-"""The example of docs/checks.md for a second Deployment as canary, on a real engine."""
+"""The example of docs/comparisons.md for a second Deployment as canary, on a real engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.e2e.checks.trial import BRISK, assert_failed_by_a_check, row
 from tests.engines.engine import Engine
 from tests.engines.traffic import Load
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "checks.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "comparisons.md").read_text(encoding="utf-8")
 WINDOW = "6s"
 
 

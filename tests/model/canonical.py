@@ -14,7 +14,7 @@ from typing import Final
 
 from gate.core.protocol.events import Written
 from tests.model import shown
-from tests.model.cluster import Cluster
+from tests.model.cluster import Cluster, name_of
 from tests.model.configuration import UID
 from tests.model.forms import NO_REFERENCES, Form
 from tests.model.world import Flight, World
@@ -76,7 +76,7 @@ def _add_cluster(cluster: Cluster, form: Form) -> None:
     form.atoms += (cluster.replicas, cluster.replicas_by, cluster.paused, *cluster.status)
     form.atoms.append(cluster.paused_by)
     for one in cluster.sets:
-        name = shown.set_name(one.template)
+        name = name_of(one.template)
         form.atoms += (name, len(one.pods))
         form.numbers.append((f"{name}-of-{uid}", one.version))
         for pod in one.pods:

@@ -31,21 +31,12 @@ from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.step import wake_at
 from tests.model import cluster as rules
 from tests.model import configuration, shown, stateful
+from tests.model.attempts import begun, live_fact
 from tests.model.cluster import CRASHING, READY, STARTING, Cluster, Template
 from tests.model.configuration import SETTINGS
 from tests.model.serving import performed, pruned
 from tests.model.stepping import Move, alive, changed, deciding, heard, running, took_off
-from tests.model.world import (
-    MOST_ATTEMPTS,
-    WANTED,
-    Books,
-    Flight,
-    Scene,
-    Stepped,
-    World,
-    begun,
-    live_fact,
-)
+from tests.model.world import MOST_ATTEMPTS, WANTED, Books, Flight, Scene, Stepped, World
 
 BECAME = {READY: "gets ready", CRASHING: "crashes"}
 

@@ -22,6 +22,7 @@ from gate.core.steps.step import wake_at
 from gate.report.document.remarks import uncertain_writes
 from tests.model import cluster as rules
 from tests.model import configuration, shown
+from tests.model.cluster import name_of
 from tests.model.configuration import KEYS, SETTINGS, THEIRS
 from tests.model.serving import wanted_by
 from tests.model.stepping import alive, deciding
@@ -119,7 +120,7 @@ def _removes(before: World, after: World, effect: RemovePod) -> Iterator[str]:
     if books.taken:
         yield "S2: a pod is removed after the lock was taken"
     own = effect.uid.partition("-of-")[0].rpartition("-")[0]
-    if effect.uid != books.blocking and own == shown.set_name(before.cluster.template):
+    if effect.uid != books.blocking and own == name_of(before.cluster.template):
         yield "S13: a pod of the version that is to run is removed"
     elif effect.uid != books.blocking:
         yield "S13: a pod is removed that does not block, by what was read last"

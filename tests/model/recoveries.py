@@ -19,19 +19,11 @@ from gate.core.protocol.effects import Release, Write
 from gate.core.protocol.events import LeaseLost, Released
 from gate.core.steps.step import begin
 from tests.model import cluster as rules
+from tests.model.attempts import first_world, recovery_of
 from tests.model.course import usual
 from tests.model.deviations import deviations
 from tests.model.stepping import Move, alive, heard, running, took_off
-from tests.model.world import (
-    BEFORE,
-    WANTED,
-    Flight,
-    Scene,
-    Stepped,
-    World,
-    first_world,
-    recovery_of,
-)
+from tests.model.world import BEFORE, WANTED, Flight, Scene, Stepped, World
 
 JOB: Final = "shop/7/1/deploy"
 APPLY: Final = 2

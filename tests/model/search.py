@@ -16,13 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from tests.model.attempts import first_world
 from tests.model.canonical import digest
 from tests.model.course import usual
 from tests.model.deviations import deviations
 from tests.model.invariants import wrong, wrong_at_rest
 from tests.model.moves import moves
 from tests.model.stepping import Move
-from tests.model.world import Scene, World, first_world
+from tests.model.world import Scene, World
 
 _START: Final = -1
 

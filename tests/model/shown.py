@@ -117,7 +117,7 @@ def stateful_set_json(cluster: Cluster) -> JSON:
 
 def controller_revision_json(owner: int, one: ReplicaSet) -> JSON:
     """Return a revision of the StatefulSet, which keeps its template."""
-    name = set_name(one.template)
+    name = name_of(one.template)
     return {
         "apiVersion": "apps/v1",
         "kind": "ControllerRevision",
@@ -159,7 +159,7 @@ def deployment_json(cluster: Cluster) -> JSON:
 
 def replica_set_json(owner: int, one: ReplicaSet) -> JSON:
     """Return a ReplicaSet; it keeps its counters without any delay."""
-    name, count = set_name(one.template), len(one.pods)
+    name, count = name_of(one.template), len(one.pods)
     metadata = {
         **_metadata(name, f"{name}-of-{uid_of(owner)}", one.version),
         "generation": 1,
@@ -182,7 +182,7 @@ def ordered_pod_json(owner: int, template: Template, pod: Pod) -> JSON:
     metadata = {
         **found["metadata"],
         "name": f"{NAME}-{pod.ordinal}",
-        "labels": {"controller-revision-hash": set_name(template)},
+        "labels": {"controller-revision-hash": name_of(template)},
         "ownerReferences": [_owner("StatefulSet", NAME, uid_of(owner))],
     }
     if pod.going:
@@ -192,7 +192,7 @@ def ordered_pod_json(owner: int, template: Template, pod: Pod) -> JSON:
 
 def pod_json(owner: int, template: Template, pod: Pod) -> JSON:
     """Return a pod with its one container."""
-    name = f"{set_name(template)}-{pod.serial}"
+    name = f"{name_of(template)}-{pod.serial}"
     ready = pod.phase == READY and not pod.going
     state: JSON = {"running": {"startedAt": TIME}}
     status: JSON = {"name": "web", "ready": ready, "restartCount": 0, "state": state}
@@ -201,13 +201,13 @@ def pod_json(owner: int, template: Template, pod: Pod) -> JSON:
         status["restartCount"] = 3
         status["state"] = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}
         status["lastState"] = {"terminated": ended}
-    owned_by = f"{set_name(template)}-of-{uid_of(owner)}"
+    owned_by = f"{name_of(template)}-of-{uid_of(owner)}"
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             **_metadata(name, pod_uid(owner, template, pod.serial), pod.version),
-            "ownerReferences": [_owner("ReplicaSet", set_name(template), owned_by)],
+            "ownerReferences": [_owner("ReplicaSet", name_of(template), owned_by)],
         },
         "status": {
             "phase": "Running",
@@ -222,14 +222,9 @@ def uid_of(number: int) -> str:
     return f"web-{number}"
 
 
-def set_name(template: Template) -> str:
-    """Return the name of a template's revision."""
-    return name_of(template)
-
-
 def pod_uid(owner: int, template: Template, serial: int) -> str:
     """Return the uid of a pod."""
-    return f"{set_name(template)}-{serial}-of-{uid_of(owner)}"
+    return f"{name_of(template)}-{serial}-of-{uid_of(owner)}"
 
 
 def _path(image: str) -> str:

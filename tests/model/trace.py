@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.model import shown
+from tests.model.attempts import first_world
 from tests.model.cluster import Cluster
 from tests.model.search import Course, replayed
 from tests.model.shown import JSON
-from tests.model.world import WANTED, Scene, World, first_world
+from tests.model.world import WANTED, Scene, World
 
 
 def story(scene: Scene, course: Course) -> Iterator[str]:

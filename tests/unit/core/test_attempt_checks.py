@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,63 +10,22 @@ import pytest
 from gate.core.attempt.health_checks import combine_verdicts
 from gate.core.attempt.transitions import State
 from gate.core.checks.baseline_comparison import Ratio
-from gate.core.checks.questions import Answers, CommandQuestion, Errored, Exit, MetricQuestion
-from gate.core.checks.spec import Check, Command, During, OnInconclusive, Schedule
+from gate.core.checks.questions import Answers, CommandQuestion, Exit, MetricQuestion
+from gate.core.checks.spec import Command, During, OnInconclusive, Schedule
 from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Ask, Read
 from gate.core.protocol.events import Interrupted
-from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
+from gate.core.rollout.policy import Budgets, OnFailure, Policy
 from gate.core.rollout.verdict import Verdict, VerdictKind
+from tests.unit.core.checked_attempts import WINDOW, always, asks, check, policy, rolled_out
 from tests.unit.core.checks.count_looks import both, counts, samples
 from tests.unit.core.checks_world import a_check, answer, metric, pair, query, unreachable
 from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, serving, watched
 from tests.unit.core.server import Server
-
-WINDOW = 60.0
-FIXED = replace(metric(), query=query("sum(errors)"))
-"""A query that asks for no version and no window: it can be asked from the first moment on."""
-
-
-def policy(*checks: Check, bake: float = WINDOW, **response: Any) -> Policy:
-    """Return a policy with these checks and a bake window."""
-    budgets = Budgets(bake_seconds=bake)
-    return Policy(budgets, response=Response(**response), checks=checks)
-
-
-def rolled_out(limits: Policy, *, measure: Any = 0.0, **behaviour: str) -> Player:
-    """Begin to roll v2 out over a v1 that serves; every check measures `measure`."""
-    server = Server(**behaviour)
-    server.put(manifest("v1"))
-    player = Player(server, planned(server, manifest("v2"), policy=limits))
-    player.measure = always(measure)
-    return player
-
-
-def always(said: Any) -> Callable[[Ask], Answers | Errored]:
-    """Answer each question alike: a number, nothing (None), or an error."""
-
-    def measure(_: Ask) -> Answers | Errored:
-        if isinstance(said, Errored | Answers):
-            return said
-        return answer() if said is None else answer(said)
-
-    return measure
-
-
-def asks(player: Player) -> list[tuple[str, float]]:
-    """Return the names and times, since the start, of all that was asked."""
-    sent = (effect for effect in player.sent if isinstance(effect, Ask))
-    return [(ask.check, ask.tick.at - STARTED_AT) for ask in sent]
-
-
-def check(name: str = "errors", **more: Any) -> Check:
-    """Return a check that can be asked at any time."""
-    return replace(a_check(FIXED), name=name, **more)
-
 
 # -- when they are asked ---------------------------------------------------------------------------
 

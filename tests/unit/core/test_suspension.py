@@ -22,9 +22,9 @@ from gate.core.protocol.effects import Ask, Collect, Read, Release
 from gate.core.protocol.events import AccessRefused, Interrupted, Suspended
 from gate.core.rollout.policy import Budgets, Policy
 from tests.table import each
+from tests.unit.core.checked_attempts import asks, policy, rolled_out
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.player import Player
-from tests.unit.core.test_attempt_checks import asks, policy, rolled_out
 
 SLEPT_SECONDS = 2000.0
 """More than twice the progress deadline, which is 600 s."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.model.attempts import first_world
 from tests.model.canonical import digest
 from tests.model.cluster import Cluster
 from tests.model.moves import moves
 from tests.model.scenes import scene
-from tests.model.world import Scene, World, first_world
+from tests.model.world import Scene, World
 
 
 def course(where: Scene, world: World, count: int) -> Iterator[World]:

@@ -11,13 +11,14 @@ from gate.core.model.outcome import Outcome
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, RemovePod, SaveRecord
 from tests.model import cluster as rules
+from tests.model.attempts import first_world
 from tests.model.configuration import SETTINGS
 from tests.model.course import usual
 from tests.model.invariants import wrong, wrong_at_rest
 from tests.model.moves import moves
 from tests.model.scenes import scene
 from tests.model.stepping import Move, running
-from tests.model.world import Scene, World, first_world
+from tests.model.world import Scene, World
 
 SENT = ("an attempt begins", "SaveRecord is answered")
 DONE = (*SENT, "the server does the write")

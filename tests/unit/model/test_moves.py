@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.model.attempts import first_world
 from tests.model.moves import moves
 from tests.model.scenes import scene
 from tests.model.stepping import alive
-from tests.model.world import Scene, World, first_world
+from tests.model.world import Scene, World
 
 DEVIATIONS = [
     "Collect is never answered",

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.long import longer
+from tests.model.attempts import plan_of
 from tests.model.scenes import scene
 from tests.model.search import Bounds, search
-from tests.model.world import plan_of
 from tests.unit.model.mutants import PLANTED, Planted
 
 CASES = [

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from gate.core.attempt.journal import contains
 from gate.core.checks.spec import OnInconclusive
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
@@ -17,13 +16,12 @@ from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.journal_record import Kept, Record
+from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
 from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
-from gate.core.recovery.object_state import ObjectState, classify_object
 from gate.core.recovery.resumption import resume
 from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
 from gate.core.versions.candidates import Candidates
@@ -301,67 +299,6 @@ def test_what_is_not_kept_ends_with_5_unless_the_set_has_it(is_member: bool) -> 
 
 
 # -- whose an object is ----------------------------------------------------------------------------
-
-
-def kept_of(server: Server, body: Mapping[str, Any]) -> Kept:
-    """Return an object as a record has it, before its write."""
-    plan = plan_of(server, body)
-    [saved] = [effect for effect in Player(server, plan).sent if isinstance(effect, SaveRecord)]
-    return saved.record.objects[0]
-
-
-Change = Callable[[Server, Ref], None]
-
-
-def recreated(server: Server, ref: Ref) -> None:
-    """Delete an object and make it again as it was."""
-    server.remove(ref)
-    server.put(manifest("v2"))
-
-
-@pytest.mark.parametrize(
-    ("change", "is_"),
-    [
-        (lambda _server, _ref: None, ObjectState.BEFORE),
-        (lambda server, _ref: server.put(manifest("v2")), ObjectState.WRITTEN),
-        (lambda server, ref: server.remove(ref), ObjectState.OTHERS),
-        (lambda server, ref: server.edit(ref, "x", {IMAGE: "other"}), ObjectState.OTHERS),
-        (lambda server, ref: server.edit(ref, "x", {"spec.replicas": 9}), ObjectState.BEFORE),
-        (recreated, ObjectState.OTHERS),
-    ],
-    ids=["not written", "written", "deleted", "edited", "scaled", "created again"],
-)
-def test_whose_a_deployment_is(change: Change, is_: ObjectState) -> None:
-    """A Deployment is told by its template, its fields and its uid."""
-    server = Server()
-    ref = server.put(manifest("v1"))
-    kept = kept_of(server, manifest("v2"))
-    change(server, ref)
-    live = server.read(ref)
-    assert classify_object(kept, Absent() if live is None else Known(live)) is is_
-
-
-def test_a_write_that_only_removes_is_told_from_none() -> None:
-    """All of a smaller manifest stands before it is written, too: that is not taken for written."""
-    server = Server()
-    ref = server.put({**config("a"), "data": {"mode": "a", "more": "b"}})
-    kept = kept_of(server, config("a"))
-    live = server.read(ref)
-    assert live is not None
-    assert classify_object(kept, Known(live)) is ObjectState.BEFORE
-    server.put(config("a"))
-    live = server.read(ref)
-    assert live is not None
-    assert classify_object(kept, Known(live)) is ObjectState.WRITTEN
-
-
-def test_containing() -> None:
-    """What was sent is looked for by name in lists, as it stands elsewhere; null is nothing."""
-    live = {"spec": {"paused": None, "a": [{"name": "x", "v": 1}, {"name": "y"}], "b": [1, 2]}}
-    assert contains({"spec": {"a": [{"name": "y"}]}}, live)
-    assert contains({"spec": {"gone": None}}, live)
-    assert not contains({"spec": {"a": [{"name": "z"}]}}, live)
-    assert not contains({"spec": {"b": [1]}}, live)
 
 
 # -- what is remembered ----------------------------------------------------------------------------

@@ -85,34 +85,35 @@ def manifest(image: str, replicas: int | None, *, ordered: bool = False) -> JSON
 
 def workload_json(cluster: Cluster) -> JSON:
     """Return the workload as a read returns it."""
-    return stateful_set_json(cluster) if cluster.ordered else deployment_json(cluster)
-
-
-def stateful_set_json(cluster: Cluster) -> JSON:
-    """Return the StatefulSet as a read returns it."""
     status = cluster.status
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": _workload_metadata(cluster),
-        "spec": {
-            "replicas": cluster.replicas,
-            "serviceName": NAME,
-            "podManagementPolicy": "OrderedReady",
-            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
-            "selector": {"matchLabels": {"app": NAME}},
-            "template": _template(cluster.template),
-        },
-        "status": {
-            "observedGeneration": cluster.observed,
-            "replicas": status.replicas,
-            "updatedReplicas": status.updated,
-            "readyReplicas": status.ready,
-            "availableReplicas": status.ready,
-            "currentRevision": status.current,
-            "updateRevision": status.update,
-        },
+    spec: JSON = {
+        "replicas": cluster.replicas,
+        "selector": {"matchLabels": {"app": NAME}},
+        "template": _template(cluster.template),
     }
+    counted: JSON = {
+        "observedGeneration": cluster.observed,
+        "replicas": status.replicas,
+        "updatedReplicas": status.updated,
+        "readyReplicas": status.ready,
+        "availableReplicas": status.ready,
+    }
+    if cluster.ordered:
+        spec |= {"serviceName": NAME, "podManagementPolicy": "OrderedReady"}
+        spec["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
+        counted |= {"currentRevision": status.current, "updateRevision": status.update}
+    else:
+        spec["progressDeadlineSeconds"] = DEADLINE_SECONDS
+        counted["conditions"] = _conditions(cluster)
+        if cluster.paused:
+            spec["paused"] = True
+    metadata = {
+        **_metadata(NAME, uid_of(cluster.uid), cluster.version),
+        "generation": cluster.generation,
+        "managedFields": _managed(cluster),
+    }
+    kind = {"apiVersion": "apps/v1", "kind": str(kind_of(cluster))}
+    return {**kind, "metadata": metadata, "spec": spec, "status": counted}
 
 
 def controller_revision_json(owner: int, one: ReplicaSet) -> JSON:
@@ -127,33 +128,6 @@ def controller_revision_json(owner: int, one: ReplicaSet) -> JSON:
         },
         "data": {"spec": {"template": {**_template(one.template), "$patch": "replace"}}},
         "revision": REVISIONS[one.template.image],
-    }
-
-
-def deployment_json(cluster: Cluster) -> JSON:
-    """Return the Deployment as a read returns it."""
-    spec: JSON = {
-        "replicas": cluster.replicas,
-        "progressDeadlineSeconds": DEADLINE_SECONDS,
-        "selector": {"matchLabels": {"app": NAME}},
-        "template": _template(cluster.template),
-    }
-    if cluster.paused:
-        spec["paused"] = True
-    status = cluster.status
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": _workload_metadata(cluster),
-        "spec": spec,
-        "status": {
-            "observedGeneration": cluster.observed,
-            "replicas": status.replicas,
-            "updatedReplicas": status.updated,
-            "readyReplicas": status.ready,
-            "availableReplicas": status.ready,
-            "conditions": _conditions(cluster),
-        },
     }
 
 
@@ -229,14 +203,6 @@ def pod_uid(owner: int, template: Template, serial: int) -> str:
 
 def _path(image: str) -> str:
     return f"shop/web:{image}"
-
-
-def _workload_metadata(cluster: Cluster) -> JSON:
-    return {
-        **_metadata(NAME, uid_of(cluster.uid), cluster.version),
-        "generation": cluster.generation,
-        "managedFields": _managed(cluster),
-    }
 
 
 def _metadata(name: str, uid: str, version: int) -> JSON:

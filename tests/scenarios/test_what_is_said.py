@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -74,8 +73,7 @@ def test_of_several_that_went_back_it_names_those_at_nought(scene: Scene) -> Non
     bodies = [web(replicas=0), web(name="worker")]
     assert scene.apply(*bodies).exit_code == 0
     bad = [web(2), web(2, name="worker", behaviour=CRASH)]
-    path: Path = scene.manifest(*bad)
-    result = scene.gate("apply", "-f", path)
+    result = applied(scene, *bad)
     assert result.exit_code == 4, str(result)
     said = one_line(result.stdout)
     assert "deployment/worker failed; 2 of 2 Deployments went back; scaled to 0, so that" in said
@@ -85,19 +83,22 @@ def test_of_several_that_went_back_it_names_those_at_nought(scene: Scene) -> Non
 # Where a failure, and `undo`, return to
 
 
-def run(scene: Scene, *words: str) -> Result:
-    """Run a command as a person does, whose verdict is text."""
-    return scene.gate(*words)
-
-
 def applied(scene: Scene, *bodies: JSON, flags: tuple[str, ...] = ()) -> Result:
     """Apply objects as a person does."""
-    return run(scene, "apply", "-f", str(scene.manifest(*bodies)), *flags)
+    return scene.gate("apply", "-f", str(scene.manifest(*bodies)), *flags)
+
+
+def begin(scene: Scene, *bodies: JSON, verified: bool) -> None:
+    """Let a version serve, which a gate has verified or knows nothing of."""
+    if verified:
+        assert_verified(scene.apply(*bodies))
+    else:
+        scene.serve(*bodies)
 
 
 def marked(scene: Scene) -> dict[str, str]:
     """Return the marks of `history`, by image."""
-    rows = run(scene, "history", "web").stdout.splitlines()[1:]
+    rows = scene.gate("history", "web").stdout.splitlines()[1:]
     found = (re.search(r"(shop/web:\d+) +-(.*)", row) for row in rows)
     return {one[1]: one[2].strip() for one in found if one is not None}
 
@@ -109,10 +110,7 @@ def test_beside_a_bad_version_the_way_back_is_known(
     scene: Scene, flags: tuple[str, ...], *, verified: bool
 ) -> None:
     """`history` marks it, `verify` advises it, and the advised command goes there."""
-    if verified:
-        assert_verified(scene.apply(web()))
-    else:
-        scene.serve(web())
+    begin(scene, web(), verified=verified)
     assert applied(scene, web(2, behaviour=CRASH), flags=flags).exit_code == 6
     assert marked(scene) == {
         "shop/web:1": "serving <- a failure or undo would return here",
@@ -120,7 +118,7 @@ def test_beside_a_bad_version_the_way_back_is_known(
     }
     if flags != KEEP:
         scene.objects.patch("deployments", "web", {"spec": {"paused": False}})
-    result = run(scene, "verify", "web")
+    result = scene.gate("verify", "web")
     assert result.exit_code == 6, str(result)
     assert "nothing served before" not in result.stdout
     (undo,) = (words for words in advised(result) if words[0] == "undo")
@@ -133,7 +131,7 @@ def test_beside_a_bad_version_the_way_back_is_known(
 def test_of_a_first_version_that_fails_nothing_is_claimed(scene: Scene) -> None:
     """No older ReplicaSet, no verified set: there is no way back to advise."""
     scene.kubectl("apply", "-f", scene.manifest(web(behaviour=CRASH)), check=True)
-    result = run(scene, "verify", "web")
+    result = scene.gate("verify", "web")
     assert result.exit_code == 6, str(result)
     assert "no verified version to return to is known" in result.stdout
     assert marked(scene) == {"shop/web:1": "running"}
@@ -143,10 +141,7 @@ def test_of_a_first_version_that_fails_nothing_is_claimed(scene: Scene) -> None:
 @pytest.mark.parametrize("verified", [True, False])
 def test_resume_of_a_bad_version_returns_to_what_serves(scene: Scene, *, verified: bool) -> None:
     """What `--on-failure pause` left goes back to the verified set, or to what still serves."""
-    if verified:
-        assert_verified(scene.apply(settings("one"), web()))
-    else:
-        scene.serve(web())
+    begin(scene, *([settings("one")] if verified else []), web(), verified=verified)
     bad = [settings("nine"), web(2, behaviour=CRASH)] if verified else [web(2, behaviour=CRASH)]
     assert applied(scene, *bad, flags=("--on-failure", "pause")).exit_code == 6
     result = scene.gate("resume", "web", "--output", "json")
@@ -162,10 +157,7 @@ def test_resume_of_a_bad_version_returns_to_what_serves(scene: Scene, *, verifie
 @pytest.mark.parametrize("verified", [True, False])
 def test_a_bad_version_that_is_applied_again_goes_back(scene: Scene, *, verified: bool) -> None:
     """It changes nothing, and still fails: the set that was verified, or what serves, returns."""
-    if verified:
-        assert_verified(scene.apply(web()))
-    else:
-        scene.serve(web())
+    begin(scene, web(), verified=verified)
     bad = web(2, behaviour=CRASH)
     assert applied(scene, bad, flags=KEEP).exit_code == 6
     result = scene.apply(bad)
@@ -193,7 +185,7 @@ def test_what_is_not_judged_is_not_called_verified(scene: Scene) -> None:
     """Configuration alone, and a pause: applied, with exit 0, each in its own words."""
     assert_verified(scene.apply(web()))
     first, again = applied(scene, settings()), applied(scene, settings())
-    pause, twice = run(scene, "pause", "web"), run(scene, "pause", "web")
+    pause, twice = scene.gate("pause", "web"), scene.gate("pause", "web")
     for result, words in (
         (first, "applied; not judged, since there is no workload to follow"),
         (again, "nothing to change; not judged"),
@@ -280,14 +272,8 @@ def test_recover_of_a_rollback_names_the_version_that_failed(
 ) -> None:
     """Ctrl-C came in the rollback: what serves again is not what failed, nor unknown."""
     scene.serve(web())
-    signal_at(
-        program,
-        r"s  rollback ",
-        "apply",
-        "-f",
-        scene.manifest(web(2, behaviour=CRASH)),
-        number=signal.SIGINT,
-    )
+    path = scene.manifest(web(2, behaviour=CRASH))
+    signal_at(program, r"s  rollback ", "apply", "-f", path, number=signal.SIGINT)
     result = program("recover", "web", "--report", f"markdown={scene.folder / 'run.md'}")
     assert result.exit_code == 4, str(result)
     said = one_line(result.stdout)

@@ -42,6 +42,7 @@ from gate.core.rollout.policy import Policy
 from gate.core.steps.step import begin, step, wake_at
 from gate.report.document.course import Course
 from gate.report.document.run import Run, RunCluster, RunIdentity, RunLines, RunRecord, RunTimes
+from tests.unit.core.leaves import ref_of
 from tests.unit.report.cluster import Workload, managed_by, stored
 
 ATTEMPT_ID = "5f0c2d9a41be"
@@ -207,12 +208,6 @@ class Stage:
         if read.whole_rollout:
             sets, pods = workload.core_sets(), workload.core_pods()
         return ReadBack(self.attempt.now, read.effect_id, Known(workload.live()), sets, pods)
-
-
-def ref_of(body: dict[str, Any]) -> Ref:
-    """Return the reference of a manifest's object."""
-    metadata = body["metadata"]
-    return Ref(body["apiVersion"], body["kind"], metadata["namespace"], metadata["name"])
 
 
 def _merge(workload: Workload, write: Write) -> None:

@@ -12,13 +12,12 @@ from gate.app.commands.locks import ask_for_consent
 from gate.app.runtime.world import Streams, World
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import lock_of
-from gate.core.model.lock_holder import Holder, Process
+from gate.core.model.lock_holder import Holder
 from gate.errors import UsageError
 from gate.kube.lease import Held
-from gate.processes import Processes
 from tests.unit.app.conftest import Gate
+from tests.unit.app.locks.test_lock_state import HERE, ThisMachine
 
-HERE = Process("here", "boot", "namespaces", 7, 100)
 HELD = Held(
     lock_of(deployment_ref("shop", "web")), "u1", "1", Holder("ci/7 abc", url="https://ci/7")
 )
@@ -32,18 +31,6 @@ class Typed(io.BytesIO):
     def isatty(self) -> bool:
         """Return whether it is."""
         return self.terminal
-
-
-class ThisMachine(Processes):
-    """A machine on which every other process has ended."""
-
-    def this(self) -> Process:
-        """Return a process of this machine."""
-        return HERE
-
-    def has_ended(self, process: Process) -> bool:
-        """Tell of any but this one that it has."""
-        return process != HERE
 
 
 class Outside:

@@ -12,7 +12,7 @@ import pytest
 from gate.core.checks.spec import OnInconclusive
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
-from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -24,9 +24,6 @@ from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
 from gate.core.recovery.resumption import resume
 from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
-from gate.core.versions.candidates import Candidates
-from gate.core.versions.history import History
-from gate.core.versions.selection import select
 from tests.long import longer
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.leaves import config, manifest, ref_of
@@ -199,18 +196,12 @@ def test_a_version_that_was_to_be_paused_and_is_back_is_somebody_elses() -> None
     assert end == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
 
 
-def dead_after_writes(server: Server, *bodies: Mapping[str, Any], policy: Policy) -> Record:
-    """Let a gate die when its writes are done; return its record."""
-    player = Dying(server, plan_of(server, *bodies, policy=policy))
-    count = len(bodies)
-    player.run(lambda _: len(player.server.done) == count)
+def died(server: Server, policy: Policy | None = None, writes: int = len(VERSION_2)) -> Record:
+    """Let a gate die when version 2 is written, or so many of its objects; return its record."""
+    player = Dying(server, plan_of(server, *VERSION_2, policy=policy))
+    player.run(lambda _: len(player.server.done) == writes)
     assert player.record is not None
     return player.record
-
-
-def died(server: Server, policy: Policy | None = None) -> Record:
-    """Let a gate die when version 2 is written."""
-    return dead_after_writes(server, *VERSION_2, policy=policy or Policy())
 
 
 @pytest.mark.contract("B533")
@@ -257,19 +248,11 @@ def test_a_part_of_an_apply_stays_where_an_age_limit_forbids_any_way_back() -> N
     """What would be returned to is too old, also for who finishes the attempt."""
     server = serving()
     limits = Policy(response=Response(on_failure=OnFailure.KEEP, takes_back_parts=False))
-    record = died_half_way(server, limits)
+    record = died(server, limits, writes=1)
     done = len(server.done)
     player = finished(server, record)
     assert player.attempt.exit_code == 6
     assert len(server.done) == done
-
-
-def died_half_way(server: Server, policy: Policy) -> Record:
-    """Let a gate die when the ConfigMap is written and no Deployment yet."""
-    player = Dying(server, plan_of(server, *VERSION_2, policy=policy))
-    player.run(lambda _: len(player.server.done) == 1)
-    assert player.record is not None
-    return player.record
 
 
 @pytest.mark.contract("B535", "B700")
@@ -298,32 +281,7 @@ def test_what_is_not_kept_ends_with_5_unless_the_set_has_it(is_member: bool) -> 
     assert any("in no record" in cause.message for cause in causes) is not is_member
 
 
-# -- whose an object is ----------------------------------------------------------------------------
-
-
 # -- what is remembered ----------------------------------------------------------------------------
-
-
-@pytest.mark.contract("B538")
-def test_the_last_verified_version_is_gone_back_to() -> None:
-    """Where nothing serves, a failure returns to what a gate verified last."""
-    server = serving()
-    player = Player(server, plan_of(server, manifest("v2")))
-    player.run()
-    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
-    history = History().after(closed.deployments[0], "one", "", "now")
-    server.behaviour |= {"shop/web:v3": "crash", "shop/web:v4": "crash"}
-    web = server.put(manifest("v3"))
-    server.stored[web].sets = [one for one in server.stored[web].sets if one.image[-1] != "2"]
-    plan = plan_of(server, manifest("v4"))
-    assert isinstance(plan.targets[0].baseline, Absent)
-    chosen = select(Candidates(plan.targets, plan.objects, {web: history}), {})
-    again = Player(server, replace(plan, targets=chosen.targets, target_set=chosen.target_set))
-    again.run()
-    assert ends(again.attempt)[:2] == (4, Outcome.ROLLED_BACK)
-    assert server.stored[web].image == "shop/web:v2"
-    parts = server.stored[web].parts[(FIELD_MANAGER, "Apply")]
-    assert parts[IMAGE] == "shop/web:v2"
 
 
 def failed_images(player: Player, ref: Ref) -> list[str]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
-
-import pytest
 
 from sandbox.controllers.queue import Later, SyncError, WorkQueue
 from sandbox.failure import ApiError, forbidden
@@ -26,12 +23,6 @@ class Syncs:
         failure = self._fails()
         if failure is not None:
             raise failure
-
-
-@pytest.fixture
-def timers() -> Timers:
-    """Virtual time."""
-    return Timers(datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def test_failed_syncs_are_retried_after_5_ms_doubling(timers: Timers) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -91,12 +90,6 @@ def test_a_cost_that_is_no_number_counts_as_none() -> None:
 
 OWNER = Key("replicasets.apps", "shop", "r")
 POD = Key("pods", "shop", "p")
-
-
-@pytest.fixture
-def timers() -> Timers:
-    """Virtual time."""
-    return Timers(datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def test_what_is_never_seen_is_given_up_after_five_minutes(timers: Timers) -> None:

@@ -83,6 +83,7 @@ def build_job(found: Job) -> job_objects.Job:
         failed=status.failed or 0,
         terminating=status.terminating or 0,
         ignores_failures=any(rule.action == "Ignore" for rule in rules),
+        has_generated_name=bool(meta.generate_name),
         has_time_to_live=spec.ttl_seconds_after_finished is not None,
     )
 

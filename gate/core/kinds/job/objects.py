@@ -31,7 +31,7 @@ class Job(Workload):
     the controller has set `startTime`. `completions` is None if any pod's success is enough (a work
     queue). `active_deadline_seconds` is None without one. `ignores_failures` is whether its policy
     leaves failures of some pods uncounted. `has_time_to_live` is whether it has
-    `ttlSecondsAfterFinished`.
+    `ttlSecondsAfterFinished`, `has_generated_name` whether it has `metadata.generateName`.
     """
 
     completions: int | None
@@ -45,6 +45,7 @@ class Job(Workload):
     terminating: int
     ignores_failures: bool = False
     has_time_to_live: bool = False
+    has_generated_name: bool = False
 
     @property
     def wanted(self) -> int:

@@ -289,25 +289,6 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     assert changes(audit) == [MIGRATION, *again, MIGRATION]
 
 
-@pytest.mark.contract("B1591")
-@pytest.mark.parametrize("naming", ["name", "generateName"])
-def test_a_failed_job_leads_to_what_runs_it_again(scene: Scene, naming: str) -> None:
-    """Whoever made its name; a `verify`, which has no manifest, sees it in the Job."""
-    body = job(behaviour=CRASH)
-    body["metadata"] = {naming: "migrate-x"}
-    failed = scene.gate("apply", "-f", scene.manifest(body))
-    (made,) = scene.objects.list_all("jobs")
-    looked = scene.gate("verify", f"job/{made['metadata']['name']}")
-    ways = {
-        "name": "a failed Job does not run again: apply it under a new name",
-        "generateName": "apply again: each apply makes a Job of its own",
-    }
-    for result in (failed, looked):
-        assert result.exit_code == 6, str(result)
-        said = " ".join(result.stdout.split())
-        assert [way for way, words in ways.items() if words in said] == [naming], said
-
-
 @pytest.mark.contract("B966")
 @pytest.mark.parametrize(
     ("body", "words"),

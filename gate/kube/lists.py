@@ -58,17 +58,19 @@ def list_live(
     namespace: str,
     names: Collection[str] | None = None,
     *,
+    selection: Query = (),
     access: str = "",
 ) -> tuple[LiveObject, ...]:
     """Read whole objects of one namespace by a list of all: those of `names` that exist, or each.
 
-    The list is the newest there is; it fails as `list_all` does.
+    `selection` are selectors by which the server leaves out others. The list is the
+    newest there is; it fails as `list_all` does.
     """
     path, is_wanted = resource.path(namespace), lambda name: names is None or name in names
     found: list[LiveObject] = []
     token, seen = "", 0
     while True:
-        query: Query = (("limit", str(PAGE_OBJECTS)),)
+        query: Query = (*selection, ("limit", str(PAGE_OBJECTS)))
         page_query = (*query, ("continue", token)) if token else query
         body = client.get(path, page_query, access=access)
         try:

@@ -2,7 +2,8 @@
 
 A server-side apply needs a name (the server answers 400 without one). The gate chooses it, and
 sends the same one again where an answer was lost: so a request that is repeated never creates a
-second object.
+second object. The prefix stays beside it, as the server keeps it of a name that it chose: so
+whoever reads the object knows that the next one has another name.
 """
 
 from __future__ import annotations
@@ -42,7 +43,5 @@ def _with_name(item: ManifestObject, attempt_id: str) -> ManifestObject:
         raise ManifestError(item.source, problem, hint=f"at most {MOST_PREFIX_CHARACTERS} fit")
     digits = hashlib.sha256(f"{attempt_id}/{item.name}".encode()).hexdigest()[:_DIGITS]
     name = f"{item.name}{digits}"
-    metadata = {**item.body["metadata"], "name": name}
-    metadata.pop("generateName")
-    body = {**item.body, "metadata": metadata}
+    body = {**item.body, "metadata": {**item.body["metadata"], "name": name}}
     return dataclasses.replace(item, name=name, body=body)

@@ -62,22 +62,27 @@ def lint(
 ) -> tuple[Lint, ...]:
     """Return the warnings about what makes pods, in its order; `timeout_seconds` None is auto."""
     scaled = _find_scaled(manifest)
+    is_alone = all(one.known_kind and one.known_kind.runs_once for one in manifest.objects)
     return tuple(
         found
         for item in manifest.objects
-        for found in _findings(item, timeout_seconds, scaled)
+        for found in _findings(
+            item,
+            timeout_seconds,
+            is_scaled=(item.kind, item.namespace, item.name) in scaled,
+            is_alone=is_alone,
+        )
         if found.code not in silent
     )
 
 
 def _findings(
-    item: ManifestObject, timeout_seconds: float | None, scaled: frozenset[tuple[str, Any, str]]
+    item: ManifestObject, timeout_seconds: float | None, *, is_scaled: bool, is_alone: bool
 ) -> Iterator[Lint]:
     kind = item.known_kind
     if kind is None or kind.workload is None:
         return
-    is_scaled = (item.kind, item.namespace, item.name) in scaled
-    subject = Subject(item.body, kind.pod_spec, timeout_seconds, is_scaled)
+    subject = Subject(item.body, kind.pod_spec, timeout_seconds, is_scaled, is_alone)
     for rule in kind.workload.rules:
         message = rule.find(subject)
         if message:

@@ -258,7 +258,7 @@ def test_another_template_is_refused_without_showing_it(scene: Scene, audit: Tra
     assert changes(audit) == [MIGRATION]
 
 
-@pytest.mark.contract("B963", "B964")
+@pytest.mark.contract("B963", "B964", "B1482")
 def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     scene: Scene, audit: Trail
 ) -> None:
@@ -277,12 +277,16 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     dry = scene.gate("apply", "-f", scene.manifest(better), "--dry-run")
     assert "an apply would delete and create again job/migrate" in dry.stderr
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == uid
-    assert ended(scene.apply(better)) == (0, "verified", "Complete")
+    assert ended(scene.apply(better, web())) == (0, "verified", "Complete")
     now = scene.objects.get("jobs", "migrate")
     assert now["metadata"]["uid"] != uid
+    lock = f"{scene.objects.namespace}/rollout-gate.deployment.web"
+    for whose in (now, now["spec"]["template"]):
+        assert whose["metadata"]["annotations"]["rollout-gate.dev/locks"] == lock
     assert ended(scene.apply(better)) == (0, "verified", "NoChange")
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == now["metadata"]["uid"]
-    assert changes(audit) == [MIGRATION, "delete jobs/migrate", MIGRATION, MIGRATION]
+    again = ["delete jobs/migrate", MIGRATION, "patch deployments/web"]
+    assert changes(audit) == [MIGRATION, *again, MIGRATION]
 
 
 @pytest.mark.contract("B966")

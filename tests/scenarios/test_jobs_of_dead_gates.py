@@ -12,6 +12,7 @@ from tests.bed.expectations import assert_refused, assert_runs, assert_verified
 from tests.bed.jobs import PHASE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import die_at
 
@@ -267,6 +268,75 @@ def test_an_apply_waits_for_a_job_whose_attempt_is_finished(scene: Scene) -> Non
     assert f"{LEFT}: nothing else is written before it has" in result.stderr
     first, second = (scene.objects.get("jobs", name) for name in ("first", "second"))
     assert second["metadata"]["creationTimestamp"] >= first["status"]["completionTime"]
+
+
+def leave_a_pod(scene: Scene, behaviour: str) -> str:
+    """Delete the Job of a dead gate, whose attempt is finished, without its pod; return that."""
+    die_beside(scene, behaviour)
+    assert scene.gate("recover", "web", *DOCUMENT).exit_code == 4
+    scene.objects.delete("jobs", "first", "Orphan")
+    (pod,) = [one for one in scene.objects.list_all("pods") if "first-" in one["metadata"]["name"]]
+    return str(pod["metadata"]["name"])
+
+
+@pytest.mark.contract("B1590")
+def test_an_apply_waits_for_the_pod_of_a_job_that_was_deleted(scene: Scene) -> None:
+    """Deleted as an orphan, as kubectl can, it runs on, and may migrate a database."""
+    pod = leave_a_pod(scene, "complete=40")
+    left = f"pod/{pod} of the earlier attempt has not ended, though its Job was deleted"
+    again = settings("two"), job("second"), web(2)
+    foreseen = scene.gate("apply", "-f", scene.manifest(*again), "--dry-run")
+    assert left in foreseen.stderr
+    result = scene.apply(*again)
+    assert result.exit_code == 0, str(result)
+    waits, _, _ = result.stderr.partition(" applied ")
+    assert f"{left} or suspended: nothing else is written before it has" in waits
+    (ended,) = scene.objects.get("pods", pod)["status"]["containerStatuses"]
+    second = scene.objects.get("jobs", "second")
+    assert second["metadata"]["creationTimestamp"] >= ended["state"]["terminated"]["finishedAt"]
+
+
+@pytest.mark.contract("B1590")
+@pytest.mark.sandbox_only("what is said of it")
+def test_an_apply_is_refused_while_the_pod_of_a_deleted_job_does_not_end(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Its budget bounds this wait as well."""
+    pod = leave_a_pod(scene, "complete=600")
+    path = scene.manifest(settings("two"), job("second"), web(2))
+    result = program("apply", "-f", path, "--timeout", "5s")
+    assert_refused(result, "Locked", f"error: pod/{pod} of the earlier attempt has not ended")
+    assert f"kubectl get pod/{pod} --watch" in result.stderr
+    assert f"kubectl delete pod/{pod}" in result.stderr
+    assert not scene.objects.list_all("jobs")
+
+
+def is_being_ended(pod: JSON) -> bool:
+    """Tell whether it is a pod of the first Job that is being deleted."""
+    metadata = pod["metadata"]
+    return metadata["name"].startswith("first-") and "deletionTimestamp" in metadata
+
+
+@pytest.mark.contract("B1590")
+@pytest.mark.sandbox_only("how long a pod takes to end is not determined there")
+@pytest.mark.parametrize("way", ["deleted", "suspended"])
+def test_an_apply_waits_for_a_pod_that_is_being_ended(scene: Scene, way: str) -> None:
+    """Until its containers have ended they may still write."""
+    slow = job("first", behaviour="ready,slow-termination=25")
+    slow["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 30
+    scene.serve(settings("one"), web())
+    line = "job/first: 0 of 1 completions, 1 pod running"
+    die_at(scene, line, settings("two"), slow, web(2))
+    assert scene.gate("recover", "web", *DOCUMENT).exit_code == 4
+    if way == "deleted":
+        scene.objects.delete("jobs", "first")
+    else:
+        assert scene.gate("pause", "job/first").exit_code == 0
+    scene.objects.wait("pods", lambda pods: any(map(is_being_ended, pods)))
+    result = scene.apply(settings("two"), job("second"), web(2))
+    assert result.exit_code == 0, str(result)
+    waits, _, _ = result.stderr.partition(" applied ")
+    assert "of the earlier attempt has not ended, though its Job was deleted or suspended" in waits
 
 
 @pytest.mark.contract("B1482")

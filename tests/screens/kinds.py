@@ -77,6 +77,17 @@ def kinds_job_failed(stage: Stage) -> None:
     stage.apply(settings("two"), job(behaviour="crash", backoffLimit=1), web(2))
 
 
+def kinds_job_status(stage: Stage) -> None:
+    """A migration while it runs, and after it; another one that failed."""
+    stage.scene.apply_as("kubectl", job(behaviour="complete=70"))
+    stage.scene.apply_as("kubectl", job("again", behaviour="crash=5", backoffLimit=0))
+    stage.users.played.clock.wait(10.0)
+    stage.run("status job/migrate")
+    stage.users.played.clock.wait(70.0)
+    stage.run("status job/migrate")
+    stage.run("status job/again")
+
+
 def kinds_daemon_set_blocked(stage: Stage) -> None:
     """A dead node uses up maxUnavailable: the clock ends it, and the way back does without it."""
     nodes = Nodes(stage.bed.client, stage.scene.objects)

@@ -10,4 +10,4 @@
 # lost patience) run it again, or `rollout-gate recover`: either finishes first what was left.
 set -u
 
-exec rollout-gate apply -f "${1:-deploy}" --lock --timeout 15m --report html=gate-report.html
+exec rollout-gate apply -f "${1:-deploy}" --timeout 15m --report html=gate-report.html

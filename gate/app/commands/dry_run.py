@@ -8,7 +8,7 @@ from typing import Final
 from gate.app.command_context import CommandContext
 from gate.app.commands.apply_plan import plan_apply
 from gate.app.execution.foreseen_recovery import foresee_recoveries
-from gate.app.execution.left_runs import OF_EARLIER, find_running
+from gate.app.execution.left_runs import foresee_waits
 from gate.app.runtime.command_end import Passed
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
@@ -30,8 +30,8 @@ def end_unwritten(context: CommandContext, manifest: Manifest, said: str) -> Pas
     left = foresee_recoveries(context, [one.lasting_ref for one in manifest.objects])
     for line in left:
         context.console.warn(line)
-    for ref in find_running(context, manifest):
-        context.console.warn(f"{ref} {OF_EARLIER}: an apply would first wait for its end")
+    for line in foresee_waits(context, manifest):
+        context.console.warn(line)
     ready = plan_apply(context, manifest)
     generated = {one.ref: one.name_prefix for one in manifest.objects if one.name_prefix}
     return end_dry_run(ready.plan, said, is_unfinished=bool(left), generated=generated)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
 from gate.app.runtime.session import Session
-from gate.core.kinds.registry import has_way_back
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
 from gate.core.model.run_annotations import AFTER, LOCKS, PHASE, has_lock_of
+from gate.kube.client import Query
 from gate.kube.failures import Forbidden
+from gate.kube.kinds.pod import PODS
 from gate.kube.kinds.registry import WORKLOADS
 from gate.kube.lists import list_live
 from gate.manifests.body import value_at
@@ -20,6 +23,12 @@ _KINDS = tuple(
     for one in WORKLOADS
     if not has_way_back(Ref(one.watched.resource.api_version, one.watched.resource.kind, "", ""))
 )
+
+_PODS_AT_WORK: Final[Query] = (
+    ("labelSelector", "batch.kubernetes.io/job-name"),
+    ("fieldSelector", "status.phase!=Succeeded,status.phase!=Failed"),
+)
+"""The pods of Jobs but those with a `manualSelector`, until all their containers have ended."""
 
 
 def list_earlier_runs(
@@ -38,6 +47,45 @@ def list_earlier_runs(
                 continue
     made = [one for one in found if has_lock_of(_annotation(one, LOCKS), locks)]
     return tuple(sorted(made, key=_created_at))
+
+
+def list_left_behind(
+    session: Session, namespaces: Iterable[str], locks: Collection[Lock]
+) -> Iterator[Ref]:
+    """Yield what is at work of Jobs that name one of the locks, and that nothing else speaks for.
+
+    These are pods whose Job is gone, is being deleted or is suspended, then Jobs that are being
+    deleted and have not ended. Nothing of what may not be listed; ApiError for another failure.
+    """
+    for namespace in sorted(set(namespaces)):
+        try:
+            pods = list_live(session.client, PODS, namespace, selection=_PODS_AT_WORK)
+            jobs = [one for kind in _KINDS for one in list_live(session.client, kind, namespace)]
+        except Forbidden:
+            continue
+        speaking = {one.uid for one in jobs if _goes_on(one)}
+        for one in pods:
+            if has_lock_of(_annotation(one, LOCKS), locks) and speaking.isdisjoint(_owners(one)):
+                yield one.ref
+        for one in jobs:
+            if has_lock_of(_annotation(one, LOCKS), locks) and _is_leaving(one):
+                yield one.ref
+
+
+def _goes_on(live: LiveObject) -> bool:
+    """Tell whether what a Job says of itself holds of its pods: it is neither left nor held."""
+    workload = live.workload
+    return workload is not None and not (workload.deleting or workload.paused)
+
+
+def _is_leaving(live: LiveObject) -> bool:
+    workload = live.workload
+    return workload is not None and workload.deleting and not kind_of(live.ref).has_ended(workload)
+
+
+def _owners(live: LiveObject) -> list[str]:
+    owners = value_at(live.body.thaw(), "metadata", "ownerReferences") or ()
+    return [str(one.get("uid")) for one in owners]
 
 
 def list_runs_since(session: Session, ref: Ref, since: str) -> tuple[LiveObject, ...]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from gate.app.command_context import CommandContext
-from gate.app.execution.earlier_runs import list_earlier_runs
+from gate.app.execution.earlier_runs import list_earlier_runs, list_left_behind
 from gate.app.execution.recovery import cut_off
 from gate.app.execution.run import Ready, run
 from gate.app.locks.keeper import Keeper
@@ -19,6 +20,7 @@ from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.session import connect_learning_secrets
 from gate.app.runtime.watches import Watching
 from gate.config import policy
+from gate.core.attempt.limits import UNFOLLOWED_SECONDS
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import has_way_back, kind_of, locks_of
 from gate.core.model.fact import Known
@@ -37,7 +39,8 @@ from gate.report.document.versions import latest_snapshot
 from gate.sources.source import Sources
 from gate.wire.decode import DecodeError
 
-OF_EARLIER: Final = "of the earlier attempt has not ended"
+_OF_EARLIER: Final = "of the earlier attempt has not ended"
+_POLL_SECONDS: Final = 2.0
 
 
 def name_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> None:
@@ -46,7 +49,7 @@ def name_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> None:
         return
     for ref in _find_left(ends):
         context.console.warn(
-            f"{ref} {OF_EARLIER}: this run does not wait for it; {_follow(context, ref)}"
+            f"{ref} {_OF_EARLIER}: this run does not wait for it; {_follow(context, ref)}"
         )
 
 
@@ -95,27 +98,84 @@ def await_earlier_runs(
     The API alone knows of it: its attempt was finished or broken off. `ends` are the attempts that
     this run has finished. Returns and raises as `await_left_runs`.
     """
-    return _await_each(context, find_running(context, manifest), is_after_recovery=bool(ends))
+    ended = _await_each(context, _find_running(context, manifest), is_after_recovery=bool(ends))
+    if ended is None:
+        _await_left_behind(context, manifest, is_after_recovery=bool(ends))
+    return ended
 
 
-def find_running(context: CommandContext, manifest: Manifest) -> list[Ref]:
+def foresee_waits(context: CommandContext, manifest: Manifest) -> list[str]:
+    """Say of each thing for which `await_earlier_runs` would wait that it would."""
+    refs = (*_find_running(context, manifest), *_find_left_behind(context, manifest))
+    return [f"{_describe_left(ref)}: an apply would first wait for its end" for ref in refs]
+
+
+def _find_running(context: CommandContext, manifest: Manifest) -> list[Ref]:
     """Return what earlier applies of these workloads made and that still runs.
 
     None where the manifest has nothing that runs once: then nothing begins beside it.
     """
+    namespaces, locks = _find_scope(context, manifest)
+    made = list_earlier_runs(context.session, namespaces, locks) if namespaces else ()
     refs = [one.ref for one in manifest.objects]
-    namespaces = {ref.namespace for ref in refs if not has_way_back(ref)}
-    if not namespaces:
-        return []
-    lasting = (one.lasting_ref for one in manifest.objects)
-    locks = locks_of(lasting, context.session.namespace)
-    made = list_earlier_runs(context.session, namespaces, locks)
     return [one.ref for one in made if one.ref not in refs and _is_running(one)]
+
+
+def _find_left_behind(context: CommandContext, manifest: Manifest) -> list[Ref]:
+    """Return what is at work of those that somebody deleted or suspended, pods first."""
+    namespaces, locks = _find_scope(context, manifest)
+    return list(list_left_behind(context.session, namespaces, locks))
+
+
+def _find_scope(context: CommandContext, manifest: Manifest) -> tuple[set[str], tuple[Lock, ...]]:
+    """Return the namespaces of what a manifest runs once, and the locks of its apply."""
+    refs = (one.ref for one in manifest.objects)
+    lasting = (one.lasting_ref for one in manifest.objects)
+    namespaces = {ref.namespace for ref in refs if not has_way_back(ref)}
+    return namespaces, locks_of(lasting, context.session.namespace)
 
 
 def _is_running(live: LiveObject) -> bool:
     workload = live.workload
-    return workload is not None and not (workload.paused or kind_of(live.ref).has_ended(workload))
+    return workload is not None and not (
+        workload.paused or workload.deleting or kind_of(live.ref).has_ended(workload)
+    )
+
+
+def _await_left_behind(
+    context: CommandContext, manifest: Manifest, *, is_after_recovery: bool
+) -> None:
+    """Wait until none of them is at work; raises RefusedError where the budget ends before."""
+    clock, said = context.session.clock, False
+    until = clock.now() + (context.settings.timeout or UNFOLLOWED_SECONDS)
+    with context.ends_at_signal():
+        while left := _find_left_behind(context, manifest):
+            if clock.now() >= until:
+                refusal = _refuse_beside(context, left[0])
+                refusal.after_recovery = is_after_recovery
+                raise refusal
+            if not said:
+                context.console.note(
+                    "recover", f"{_describe_left(left[0])}: nothing else is written before it has"
+                )
+            said = True
+            clock.wait(_POLL_SECONDS)
+
+
+def _describe_left(ref: Ref) -> str:
+    """Say that it has not ended, and of a pod why nothing else is named in its place."""
+    why = ", though its Job was deleted or suspended" if has_way_back(ref) else ""
+    return f"{ref} {_OF_EARLIER}{why}"
+
+
+def _refuse_beside(context: CommandContext, ref: Ref) -> RefusedError:
+    call = partial(context.session.connection.cluster.command, "kubectl", namespace=ref.namespace)
+    return RefusedError(
+        f"{_describe_left(ref)}, and a second run beside it could do harm",
+        reason=Reason.LOCKED,
+        hint=f"to see whether it ends: {call('get', str(ref), '--watch')}; if it hangs:"
+        f" {call('delete', str(ref))}; then apply again",
+    )
 
 
 def _await_each(
@@ -147,7 +207,7 @@ def _follow_to_end(context: CommandContext, ref: Ref) -> Attempt | None:
             ready = _plan_wait(waiting, ref)
         if ready is not None:
             context.console.note(
-                "recover", f"{ref} {OF_EARLIER}: nothing else is written before it has"
+                "recover", f"{ref} {_OF_EARLIER}: nothing else is written before it has"
             )
         return None if ready is None else run(ready)
 
@@ -156,7 +216,7 @@ def _refuse(context: CommandContext, ref: Ref) -> RefusedError:
     words = ("kubectl", "delete", "--cascade=foreground", str(ref))
     stop = context.session.connection.cluster.command(*words, namespace=ref.namespace)
     return RefusedError(
-        f"{ref} {OF_EARLIER}, and a second run beside it could do harm",
+        f"{ref} {_OF_EARLIER}, and a second run beside it could do harm",
         reason=Reason.LOCKED,
         hint=f"{_follow(context, ref)}; if it hangs: {stop}; then apply again",
     )

@@ -39,19 +39,32 @@ def with_locks_named(
 ) -> dict[str, Any]:
     """Return the body of a manifest's object; one that runs once names the locks of its apply.
 
-    One that is there keeps what it says of them: to apply it again changes nothing.
+    So do its pods, which may outlast it. One that is there and stays keeps what it says of them: to
+    apply it again changes nothing.
     """
     body = item.body_copy()
-    given = value_at(body, "metadata", "annotations") or {}
-    if has_way_back(item.ref) or isinstance(before, Unknown) or not isinstance(given, Mapping):
+    if has_way_back(item.ref) or isinstance(before, Unknown):
         return body
-    live = before.value.body.thaw() if isinstance(before, Known) else None
-    said = name_locks(locks) if live is None else value_at(live, "metadata", "annotations", LOCKS)
+    found = before.value if isinstance(before, Known) else None
+    if found is not None and may_replace(body) and _describe_failure(found):
+        found = None
+    live = found.body.thaw() if found is not None else None
+    for path in ((), ("spec", "template")):
+        said = value_at(live, *path, "metadata", "annotations", LOCKS)
+        _name_locks(value_at(body, *path), said if live is not None else name_locks(locks))
+    return body
+
+
+def _name_locks(body: object, said: object) -> None:
+    """Let the metadata of an object or a template name locks, or none; no more if it has none."""
+    metadata = value_at(body, "metadata") or {}
+    given = value_at(metadata, "annotations") or {}
+    if not (isinstance(body, dict) and isinstance(metadata, dict) and isinstance(given, dict)):
+        return
     named = {key: value for key, value in given.items() if key != LOCKS}
     named |= {LOCKS: said} if said else {}
     if named != given:
-        body["metadata"] = {**body["metadata"], "annotations": named}
-    return body
+        body["metadata"] = {**metadata, "annotations": named}
 
 
 def may_replace(body: object) -> bool:
@@ -87,9 +100,15 @@ def _refuse_held_deletion(item: Prepared, called: str) -> None:
         )
 
 
+def _describe_failure(live: LiveObject) -> str:
+    """Say why what runs once has failed before, "" if it has not."""
+    workload = live.workload
+    return kind_of(live.ref).failure(workload) if workload is not None else ""
+
+
 def _replacing(item: Prepared, name: Naming) -> Prepared:
     workload = item.live.workload if item.live is not None else None
-    failure = kind_of(item.ref).failure(workload) if workload is not None else ""
+    failure = _describe_failure(item.live) if item.live is not None else ""
     if workload is None or not failure:
         return item
     called = name(item.ref)

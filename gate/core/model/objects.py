@@ -134,6 +134,11 @@ class Workload:
         return True
 
     @property
+    def run_times(self) -> tuple[str, str]:
+        """When it began and ended, of what runs once, RFC 3339; "" for not yet or not known."""
+        return "", ""
+
+    @property
     def goes_after_end(self) -> bool:
         """Whether it is deleted some time after its end, without anybody asking for it."""
         return False

@@ -6,7 +6,7 @@ import enum
 
 
 class Remedy(enum.StrEnum):
-    """What it takes for pods to be replaced, or for something to serve, where neither happens."""
+    """What it takes for pods to be replaced, for something to serve, or to run once more."""
 
     NONE = ""
     """Nothing that is known."""
@@ -18,3 +18,7 @@ class Remedy(enum.StrEnum):
     """Below the partition it comes back at the version that it has, whoever deletes it."""
     UNDO = "undo"
     """An undo goes to another verified version, where what served before does not serve again."""
+    RUN_ANEW = "run-anew"
+    """What runs once gets another name at each apply, which so runs it again."""
+    RENAME = "rename"
+    """What runs once has a fixed name, and never runs again under it while it is there."""

@@ -19,6 +19,16 @@ def _find_impatience(subject: Subject) -> str:
     return f"{ends}: its activeDeadlineSeconds is {deadline} s"
 
 
+def _find_lone_name(subject: Subject) -> str:
+    """Find a Job whose lock another name would leave out (`gate.core.kinds.registry.locks_of`)."""
+    if not subject.is_alone or value_at(subject.body, "metadata", "generateName"):
+        return ""
+    return (
+        "nothing keeps a Job of another name from running beside it, as no workload is applied with"
+        " it: put it into the manifest of one, or let metadata.generateName name each run"
+    )
+
+
 JOB: Final = replace(
     usual("batch/v1", "Job", "jobs", Rank.JOBS, *POD_TEMPLATE),
     update_limits=UpdateLimits(
@@ -26,7 +36,11 @@ JOB: Final = replace(
         "or a name with the version in it"
     ),
     workload=Workload(
-        rules=(MUTABLE_TAGS, Rule(LintCode.TIMEOUT_BEFORE_DEADLINE, _find_impatience)),
+        rules=(
+            MUTABLE_TAGS,
+            Rule(LintCode.TIMEOUT_BEFORE_DEADLINE, _find_impatience),
+            Rule(LintCode.LONE_JOB, _find_lone_name),
+        ),
         runs_once=True,
     ),
 )

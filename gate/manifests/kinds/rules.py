@@ -20,6 +20,7 @@ class LintCode(enum.StrEnum):
     NO_MIN_READY_SECONDS = "no-min-ready-seconds"
     ONE_REPLICA = "one-replica"
     TIMEOUT_BEFORE_DEADLINE = "timeout-before-deadline"
+    LONE_JOB = "lone-job"
 
     @property
     def of_several(self) -> str:
@@ -40,6 +41,7 @@ _OF_SEVERAL: Final[Mapping[LintCode, str]] = {
         "the timeout ends the rollout, however well it goes, before progressDeadlineSeconds can"
         " find it stuck"
     ),
+    LintCode.LONE_JOB: "nothing keeps Jobs of other names from running beside them",
 }
 
 
@@ -47,13 +49,15 @@ _OF_SEVERAL: Final[Mapping[LintCode, str]] = {
 class Subject:
     """A workload that is linted, with the path to its pods' spec.
 
-    `timeout_seconds` None is auto; `is_scaled` is whether an autoscaler sets its replicas.
+    `timeout_seconds` None is auto; `is_scaled` is whether an autoscaler sets its replicas,
+    `is_alone` whether all of its manifest runs once.
     """
 
     body: Mapping[str, Any]
     pod_spec: tuple[str, ...]
     timeout_seconds: float | None
     is_scaled: bool
+    is_alone: bool
 
     def containers(self, *, init: bool = True) -> list[dict[str, Any]]:
         """Return the containers of its pods, with init containers unless `init` is false."""

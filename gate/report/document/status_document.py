@@ -19,8 +19,9 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
 
     `now` is monotonic seconds of the clock by which the rollout is followed. Without a workload
     `revision` and `replicas` are None and the lists are empty. `verdict` is `applied` where nothing
-    rolls the live template out. A pod's `version` is the name of the
-    object that keeps its version; `replicaset` is the key for it of before there were other kinds.
+    rolls the live template out. `started_at` and `ended_at` are of what runs once, None for not
+    yet. A pod's `version` is the name of the object that keeps its version; `replicaset` is the key
+    for it of before there were other kinds.
     """
     verdict, live = rollout.verdict(now), rollout.snapshot.live
     causes = verdict.causes or rollout.causes(now)
@@ -38,6 +39,8 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
         "revision": live.revision if live is not None else None,
         "images": list(live.template.images()) if live is not None else [],
         "replicas": _replicas(rollout, live) if live is not None else None,
+        "started_at": live.run_times[0] or None if live is not None else None,
+        "ended_at": live.run_times[1] or None if live is not None else None,
         "conditions": [
             {"type": one.type, "status": one.status, "reason": one.reason, "message": one.message}
             for one in (live.conditions if live is not None else ())

@@ -6,6 +6,7 @@ from typing import Final
 
 from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.outcome import Reason
+from gate.core.model.remedy import Remedy
 from gate.report.kinds.kind import Advice, Stage, StageWords, WorkloadWords
 
 JOB: Final = WorkloadWords(
@@ -67,10 +68,14 @@ JOB: Final = WorkloadWords(
                 " run finds it; their logs:",
                 "kubectl logs -l job-name={bare} {place} --all-containers --prefix --tail=50",
             ),
-            Advice("with generateName: apply again, each run makes a Job of its own"),
             Advice(
-                "with a fixed name: a failed Job does not run again; apply it under a new name, or"
-                ' with the annotation rollout-gate.dev/replace-failed: "true"'
+                "apply again: each apply makes a Job of its own, as the name is generated",
+                remedy=Remedy.RUN_ANEW,
+            ),
+            Advice(
+                "a failed Job does not run again: apply it under a new name, or with the"
+                ' annotation rollout-gate.dev/replace-failed: "true"',
+                remedy=Remedy.RENAME,
             ),
             Advice(
                 "fix what the pods of {called} reported; what it had already done stays; the Job,"

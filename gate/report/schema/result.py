@@ -35,7 +35,7 @@ Coverage = Literal["judged", "applied", "not-judged"]
 Phase = Literal["before", "main", "after"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
 PodRemedy = Annotated[
-    Remedy, Meta(description="What it takes for pods to be replaced; by `replace-pod` apply may.")
+    Remedy, Meta(description="What gets pods replaced or a Job run again; apply may `replace-pod`.")
 ]
 EvidenceKind = Literal["event", "termination", "log"]
 

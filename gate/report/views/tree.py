@@ -15,6 +15,7 @@ from gate.report.document.status_document import call_verdict
 from gate.report.kinds import registry
 from gate.report.kinds.kind import WorkloadWords
 from gate.report.style.style import Style, Symbol, Tone, columns, pad
+from gate.report.words.moment import describe_run, moment
 
 _MOST_BRANCHES = 6
 _TONES = {
@@ -51,13 +52,17 @@ def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = ""
 
 
 def _counts(rollout: Rollout, live: Workload) -> str:
-    """Return what is wanted, and what is ready in all versions."""
+    """Return what is wanted, and what is ready in all versions; when it ran if it is over."""
     snapshot = rollout.snapshot
+    began, ended = map(moment, live.run_times)
+    if ended:
+        return describe_run(began, ended)
     ready = sum(snapshot.count_pods(one).ready for one in snapshot.list_owned())
     revision = f"revision {live.revision}, " if live.revision is not None else ""
     paused = ", paused" if live.paused else ""
     noun = "pod" if live.replicas == 1 else "pods"
-    return f"{revision}{live.replicas} {noun} wanted, {ready} ready{paused}"
+    started = f", started at {began}" if began else ""
+    return f"{revision}{live.replicas} {noun} wanted, {ready} ready{paused}{started}"
 
 
 def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
@@ -73,9 +78,10 @@ def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
 
 def _branches(rollout: Rollout, kind: WorkloadWords, style: Style) -> Iterator[str]:
     """Yield the versions that have or want pods, the current one first, then by revision."""
-    current = rollout.snapshot.current()
+    current, snapshot = rollout.snapshot.current(), rollout.snapshot
     uid = current.uid if current is not None else ""
-    every = branches_of(rollout.snapshot)
+    is_over = snapshot.live is not None and snapshot.kind.has_ended(snapshot.live)
+    every = branches_of(snapshot)
     live = sorted(
         (one for one in every if one.uid == uid or one.has_pods), key=lambda one: one.uid != uid
     )
@@ -84,7 +90,8 @@ def _branches(rollout: Rollout, kind: WorkloadWords, style: Style) -> Iterator[s
     for index, branch in enumerate(shown):
         last = index == len(shown) - 1 and not hidden
         role = CURRENT if branch.uid == uid else call_others(CURRENT)
-        words = f"{kind.call_version(branch.name)}: {_branch_words(branch, role)}"
+        said = ", ".join(branch.images) if is_over else _branch_words(branch, role)
+        words = f"{kind.call_version(branch.name)}: {said}"
         yield from _branch(branch, words, last=last, style=style)
     if hidden:
         noun = kind.version if hidden == 1 else f"{kind.version}s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Raw
@@ -76,15 +77,24 @@ def build_job(found: Job) -> job_objects.Job:
         completions=spec.completions,
         active_deadline_seconds=spec.active_deadline_seconds,
         created_at=build.line(meta.creation_timestamp),
-        is_started=status.start_time is not None,
+        started_at=build.line(status.start_time),
         active=status.active or 0,
         ready_pods=status.ready or 0,
         succeeded=status.succeeded or 0,
         failed=status.failed or 0,
         terminating=status.terminating or 0,
         ignores_failures=any(rule.action == "Ignore" for rule in rules),
+        ended_at=build.line(next(_end_times(status), None)),
+        has_generated_name=bool(meta.generate_name),
         has_time_to_live=spec.ttl_seconds_after_finished is not None,
     )
+
+
+def _end_times(status: JobStatus) -> Iterator[str | None]:
+    """Yield since when it is over, by the condition that says so (`IsJobFinished`)."""
+    for one in status.conditions or ():
+        if one.type in ("Complete", "Failed") and one.status == "True":
+            yield one.last_transition_time
 
 
 WORKLOAD: Final = WorkloadFormat(

@@ -183,7 +183,7 @@ def test_the_role_of_a_deployment_is_enough(
     role = rules((EXAMPLES / "rbac" / "deploy.yaml").read_text())
     gate = programs.gate(kubeconfig_with_rules(role), scene.folder)
     scene.serve(web())
-    flags = ("--require-lock", "--lock", "--output", "json")
+    flags = ("--require-lock", "--output", "json")
     result = gate("apply", "-f", scene.manifest(web(2, behaviour="crash=0.1")), *flags)
     assert result.exit_code == 4, str(result)
     recovered = gate("recover")

@@ -72,7 +72,7 @@ def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
 def test_the_role_of_a_deployment_is_what_preflight_prints(sandbox: Place) -> None:
     """Word for word, and so is that of `verify`."""
     gate = programs.gate(sandbox.kubeconfig, EXAMPLES)
-    said = gate("preflight", "-f", "deploy", "-n", "shop", "--lock", "--rbac", check=True)
+    said = gate("preflight", "-f", "deploy", "-n", "shop", "--rbac", check=True)
     assert rules((EXAMPLES / "rbac" / "deploy.yaml").read_text()) == rules(said.stdout)
     said = gate("verify", "--selector", "app=web", "-n", "shop", "--rbac", check=True)
     assert rules((EXAMPLES / "rbac" / "verify.yaml").read_text()) == rules(said.stdout)

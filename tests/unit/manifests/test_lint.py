@@ -65,7 +65,7 @@ def codes(found: tuple[Lint, ...]) -> set[str]:
 
 @pytest.mark.contract("B229")
 def test_a_careless_deployment_has_them_all(loaded: Loaded) -> None:
-    """Each has a line for people; pinned and probed containers are not named."""
+    """But the one for Jobs. Each has a line; pinned and probed containers are not named."""
     found = lint(loaded(CARELESS), timeout_seconds=600)
     assert [warning.message for warning in found] == [
         "proxy:latest, shop/web can become another image: name a version or a digest",
@@ -77,7 +77,7 @@ def test_a_careless_deployment_has_them_all(loaded: Loaded) -> None:
             " before progressDeadlineSeconds (600 s) can find it stuck"
         ),
     ]
-    assert {warning.code for warning in found} == set(LintCode)
+    assert {warning.code for warning in found} == {*LintCode} - {LintCode.LONE_JOB}
     assert [*lint_lines(found, str)][3] == (
         "<stdin>:2: deployment/web: one replica: its node takes the service down [one-replica]"
     )
@@ -153,6 +153,27 @@ def test_the_timeout_has_to_outlast_the_deadline(
     text = CAREFUL.replace("progressDeadlineSeconds: 120", f"progressDeadlineSeconds: {deadline}")
     found = lint(loaded(text), timeout_seconds=timeout_seconds)
     assert codes(found) == ({"timeout-before-deadline"} if warned else set())
+
+
+LONE_JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {%s}
+spec: {template: {spec: {containers: [{name: m, image: "shop/migrate:1"}]}}}
+"""
+
+
+@pytest.mark.contract("B1593")
+def test_a_job_is_kept_apart_by_what_it_is_applied_with_or_by_how_it_is_named(
+    loaded: Loaded,
+) -> None:
+    """Alone and with a fixed name it has a lock that a Job of the next version does not take."""
+    named = LONE_JOB % "name: migrate-v1"
+    (found,) = lint(loaded(named))
+    assert found.message.startswith("nothing keeps a Job of another name from running beside it")
+    assert codes(lint(loaded(f"{named}---{LONE_JOB % 'name: seed-v1'}"))) == {"lone-job"}
+    assert not lint(loaded(f"{named}---{CAREFUL}"))
+    assert not lint(loaded(LONE_JOB % "generateName: migrate-"))
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ class JobKind:
 
     def sign_of_idleness(self, view: View[Revision], live: Job, ready_pods: int) -> str:
         """Return that the controller has not started it, "" if it has."""
-        return "" if live.is_started or live.paused or live.conditions else UNSTARTED
+        return "" if live.started_at or live.paused or live.conditions else UNSTARTED
 
     def controller_counters(self, view: View[Revision], live: Job) -> tuple[int, ...]:
         """Return what the controller counts: a change shows that it acts."""

@@ -27,17 +27,18 @@ def job_ref(namespace: str, name: str) -> Ref:
 class Job(Workload):
     """A batch/v1 Job; `paused` is its `suspend`, `replicas` its `parallelism`.
 
-    A Job's status has no `observedGeneration`: it counts as observed, and `is_started` is whether
-    the controller has set `startTime`. `completions` is None if any pod's success is enough (a work
-    queue). `active_deadline_seconds` is None without one. `ignores_failures` is whether its policy
-    leaves failures of some pods uncounted. `has_time_to_live` is whether it has
-    `ttlSecondsAfterFinished`.
+    A Job's status has no `observedGeneration`: it counts as observed. `started_at` is its
+    `startTime`, `ended_at` since when it is over, both RFC 3339, "" for not yet. `completions` is
+    None if any pod's success is enough (a work queue). `active_deadline_seconds` is None without
+    one. `ignores_failures` is whether its policy leaves failures of some pods uncounted.
+    `has_time_to_live` is whether it has `ttlSecondsAfterFinished`, `has_generated_name` whether it
+    has `metadata.generateName`.
     """
 
     completions: int | None
     active_deadline_seconds: int | None
     created_at: str
-    is_started: bool
+    started_at: str
     active: int
     ready_pods: int
     succeeded: int
@@ -45,6 +46,8 @@ class Job(Workload):
     terminating: int
     ignores_failures: bool = False
     has_time_to_live: bool = False
+    has_generated_name: bool = False
+    ended_at: str = ""
 
     @property
     def wanted(self) -> int:
@@ -75,6 +78,11 @@ class Job(Workload):
     def when_empty(self) -> str:
         """What is to be said of it where no pod was to succeed."""
         return "no completions were asked for, and no pod ran"
+
+    @property
+    def run_times(self) -> tuple[str, str]:
+        """When its controller began it, and since when no pod of it runs."""
+        return self.started_at, self.ended_at
 
     @property
     def goes_after_end(self) -> bool:

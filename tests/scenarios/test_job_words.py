@@ -1,0 +1,44 @@
+"""What is said of a Job once it has ended: when it ran, and how it runs again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.bed.jobs import CRASH, job
+from tests.bed.scene import Scene
+
+
+@pytest.mark.contract("B1592")
+@pytest.mark.parametrize(("behaviour", "end"), [("complete=3", "Complete"), (CRASH, "Failed")])
+def test_the_status_of_a_job_says_when_it_ran(scene: Scene, behaviour: str, end: str) -> None:
+    """By its own status; what it ran, and how it ended, stands there as well."""
+    scene.apply(job(behaviour=behaviour))
+    status = scene.objects.get("jobs", "migrate")["status"]
+    (ended_at,) = [c["lastTransitionTime"] for c in status["conditions"] if c["type"] == end]
+    times = status["startTime"], ended_at
+    first, *_ = scene.gate("status", "job/migrate").stdout.splitlines()
+    assert f", started at {times[0]}, ended at {times[1]}, after " in first
+    assert "wanted" not in first
+    document = json.loads(scene.gate("status", "job/migrate", "--output", "json").stdout)
+    assert (document["started_at"], document["ended_at"]) == times
+
+
+@pytest.mark.contract("B1591")
+@pytest.mark.parametrize("naming", ["name", "generateName"])
+def test_a_failed_job_leads_to_what_runs_it_again(scene: Scene, naming: str) -> None:
+    """Whoever made its name; a `verify`, which has no manifest, sees it in the Job."""
+    body = job(behaviour=CRASH)
+    body["metadata"] = {naming: "migrate-x"}
+    failed = scene.gate("apply", "-f", scene.manifest(body))
+    (made,) = scene.objects.list_all("jobs")
+    looked = scene.gate("verify", f"job/{made['metadata']['name']}")
+    ways = {
+        "name": "a failed Job does not run again: apply it under a new name",
+        "generateName": "apply again: each apply makes a Job of its own",
+    }
+    for result in (failed, looked):
+        assert result.exit_code == 6, str(result)
+        said = " ".join(result.stdout.split())
+        assert [way for way, words in ways.items() if words in said] == [naming], said

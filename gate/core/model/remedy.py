@@ -17,4 +17,5 @@ class Remedy(enum.StrEnum):
     LOWER_PARTITION = "lower-partition"
     """Below the partition it comes back at the version that it has, whoever deletes it."""
     UNDO = "undo"
-    """An undo goes to another verified version, where what served before does not serve again."""
+    """An undo goes to another version, where what served before does not serve again, or where a
+    check speaks against what a pause holds."""

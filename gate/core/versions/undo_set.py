@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body, FrozenMap
@@ -207,9 +206,7 @@ def _lacking_among(
         }
 
         def is_ours(ref: Ref) -> bool:
-            return ref not in stay and (
-                ref in proposed or is_applied_by(attempts, ref, digests)
-            )
+            return ref not in stay and (ref in proposed or is_applied_by(attempts, ref, digests))
 
         return lacking(own, bodies, is_ours, facts)
 

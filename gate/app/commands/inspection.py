@@ -154,10 +154,12 @@ _NEXT: Final = {
     "applied": ("how its pods come to the live template", "verify"),
     "progressing": ("to see how it goes on", "status", "--watch"),
     "held": ("to end the pause, once whoever paused it agrees", "resume"),
+    "doubtful": ("before anybody resumes it, see what there is to return to", "history"),
 }
-"""What to do next by the word for a verdict: what for, and the gate's command with its flags."""
-_NO_RESUME: Final = ("before anybody resumes it, see what there is to return to", "history")
-"""What to do next about a paused version that something speaks against."""
+"""What to do next by the word for a verdict: what for, and the gate's command with its flags.
+
+`doubtful` is what is paused, and something speaks against.
+"""
 
 
 def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
@@ -172,12 +174,12 @@ def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
     is_paused = live.paused and has_way_back(rollout.ref)
     left = _left_by_check(session, rollout) if is_paused else ""
     if left or (is_paused and word == "held" and has_trouble):
-        found = _NO_RESUME
-    else:
-        found = _NEXT.get("failed" if word == "progressing" and has_trouble else word, ())
-    if not found:
+        word = "doubtful"
+    elif word == "progressing" and has_trouble:
+        word = "failed"
+    if word not in _NEXT:
         return ""
-    why, command, *flags = found
+    why, command, *flags = _NEXT[word]
     why = f"{left}{why}"
     words = ("rollout-gate", command, argument_of(rollout.ref), *flags)
     place = session.connection.cluster.command(*words, namespace=rollout.ref.namespace)

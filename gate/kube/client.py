@@ -6,6 +6,7 @@ Paths come from `resources`, bodies go out as JSON and come back as bytes (`gate
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -162,10 +163,10 @@ class Client:
             if self._clock.wait(LOOK_SECONDS, self._stopping):
                 return
 
-    def failure(self, error: Exception) -> ApiError:
-        """Translate an error that sending or reading raised, and note it."""
+    def failure(self, error: Exception, sent_at: float = math.inf) -> ApiError:
+        """Translate an error that sending, at that time, or reading raised, and note it."""
         named = translation.from_transport(error, self.connection.server)
-        self._note_failure(named)
+        self._note_failure(named, sent_at)
         return named
 
     def _repeat(
@@ -261,23 +262,24 @@ class Client:
         body: Any = None,
         content_type: str = JSON,
     ) -> urllib3.BaseHTTPResponse:
+        sent_at = self._clock.now()
         try:
             limits = min(seconds, self.limits.connect_seconds), seconds
             return self.connection.api.request(method, path, query, body, content_type, limits)
         except ApiException as error:
-            raise self._translate_error(error) from error
+            raise self._translate_error(error, sent_at) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise self.failure(error) from error
+            raise self.failure(error, sent_at) from error
 
-    def _translate_error(self, error: ApiException) -> ApiError:
+    def _translate_error(self, error: ApiException, sent_at: float) -> ApiError:
         if not error.status:  # TLS errors come without a status, as text
-            return self.failure(urllib3.exceptions.SSLError(error.reason))
+            return self.failure(urllib3.exceptions.SSLError(error.reason), sent_at)
         named = translation.from_answer(error.status, error.body, error.headers or {})
         if isinstance(named, failures.Forbidden):
             where = self.connection.cluster, self.connection.namespace
             named.hint = failures.role_hint(*where, named.verb)
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
-            self._note_failure(named)
+            self._note_failure(named, sent_at)
         else:
             self._note_success()
         return named
@@ -292,10 +294,10 @@ class Client:
         if self.contact is not None:
             self.contact.note_success()
 
-    def _note_failure(self, error: ApiError) -> None:
+    def _note_failure(self, error: ApiError, sent_at: float) -> None:
         self.pace.note_trouble()
         if self.contact is not None:
-            self.contact.note_failure(error.message)
+            self.contact.note_failure(error.message, sent_at)
 
 
 def chunks(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,7 +17,8 @@ from gate.core.protocol.events import (
     ContactRestored,
 )
 
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 8.0
+"""Less than an engineer watches a silent terminal, and more than a request that is tried again."""
 SLOW_SECONDS = 5.0
 """An answer that takes longer shows that the server was away, though no request failed."""
 
@@ -24,9 +26,9 @@ SLOW_SECONDS = 5.0
 class Contact:
     """Reports what goes wrong with the server; shared by the client and all watches.
 
-    Every failure is reported, since facts may have been missed. Contact is lost once nothing has
-    succeeded for `patience_seconds` and the latest request failed. No lock guards it: two threads
-    may report the same thing twice, which is harmless.
+    Every failure is reported, since facts may have been missed. Contact is lost once requests have
+    failed for `patience_seconds` and none succeeded between. No lock guards it: two threads may
+    report the same thing twice, which is harmless.
     """
 
     def __init__(
@@ -35,26 +37,29 @@ class Contact:
         put: Callable[[ContactEvent], None],
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
-        """Count from now on."""
+        """Put each event where it is waited for."""
         self._clock = clock
         self._put = put
         self._patience_seconds = patience_seconds
-        self._succeeded_at = clock.now()
+        self._succeeded_at = -math.inf
+        self._failing_since = math.inf
         self._lost = False
         self._refused: set[str] = set()
 
     def note_success(self) -> None:
-        """Note that the server answered, or that a watch said something."""
-        self._succeeded_at = self._clock.now()
+        """Note that the server answered a request."""
+        self._succeeded_at, self._failing_since = self._clock.now(), math.inf
         if self._lost:
             self._lost = False
             self._put(ContactRestored(self._succeeded_at))
 
-    def note_failure(self, why: str) -> None:
-        """Note that a request failed without an answer, or that a watch broke."""
+    def note_failure(self, why: str, sent_at: float = math.inf) -> None:
+        """Note that a request that was sent then had no answer, or that a watch broke just now."""
         now = self._clock.now()
+        unanswered_since = max(min(sent_at, now), self._succeeded_at)
+        self._failing_since = min(self._failing_since, unanswered_since)
         self._put(ContactFailed(now, why))
-        if not self._lost and now - self._succeeded_at >= self._patience_seconds:
+        if not self._lost and now - self._failing_since >= self._patience_seconds:
             self._lost = True
             self._put(ContactLost(now, why))
 

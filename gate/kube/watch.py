@@ -221,7 +221,6 @@ class Watch:
                 *lines, rest = (rest + chunk).split(b"\n")
                 if lines:
                     received_at = self._clock.now()
-                    self._note_success()
                 yield from (line for line in lines if line.strip())
                 if len(rest) > self._limits.line_bytes:
                     raise BadAnswer("a line of the watch does not end")
@@ -240,10 +239,6 @@ class Watch:
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
             if not self._stopped.is_set():
                 raise self._client.failure(error) from error
-
-    def _note_success(self) -> None:
-        if self._client.contact is not None:
-            self._client.contact.note_success()
 
     def _selection(self) -> Query:
         wanted = (

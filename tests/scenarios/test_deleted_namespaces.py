@@ -20,6 +20,12 @@ def _is_another(namespace: JSON) -> bool:
     return bool(namespace["metadata"]["name"] != "stage")
 
 
+def make_anew(scene: Scene) -> None:
+    """Make the namespace again, once the one before is gone."""
+    scene.objects.wait("namespaces", lambda found: all(map(_is_another, found)))
+    scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
+
+
 @pytest.mark.contract("B1391", "B1392", "B1502")
 @pytest.mark.parametrize(
     ("how", "is_made_anew"),
@@ -35,8 +41,7 @@ def test_what_is_left_beside_a_deleted_namespace_goes_back(
     die_over_two_namespaces(scene, program, "stage")
     delete_namespace(scene, "stage")
     if is_made_anew:
-        scene.objects.wait("namespaces", lambda found: all(map(_is_another, found)))
-        scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
+        make_anew(scene)
     if how == "apply":
         result = program("apply", "-f", scene.manifest(settings("three"), web(3)))
         assert_runs(scene.objects, "shop/web:3")
@@ -50,10 +55,11 @@ def test_what_is_left_beside_a_deleted_namespace_goes_back(
     assert "no attempt is unfinished" in program("recover").stderr
 
 
-@pytest.mark.contract("B1392")
+@pytest.mark.contract("B1392", "B1602")
+@pytest.mark.parametrize("is_made_anew", [False, True])
 @pytest.mark.parametrize("flags", [("--dry-run",), ()], ids=["dry-run", "undo"])
 def test_an_undo_leaves_out_what_went_with_a_deleted_namespace(
-    scene: Scene, program: PlayedGate, flags: tuple[str, ...]
+    scene: Scene, program: PlayedGate, flags: tuple[str, ...], *, is_made_anew: bool
 ) -> None:
     """The set was verified with it: the rest returns whole, under its lock."""
     scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
@@ -61,6 +67,8 @@ def test_an_undo_leaves_out_what_went_with_a_deleted_namespace(
         done = program("apply", "-f", scene.manifest(*both("stage", version, mode)))
         assert done.exit_code == 0, str(done)
     delete_namespace(scene, "stage")
+    if is_made_anew:
+        make_anew(scene)
     result = program("undo", "web", *flags)
     assert result.exit_code == 0, str(result)
     assert f"{GONE}; an undo does not bring that back" in result.stderr
@@ -69,3 +77,20 @@ def test_an_undo_leaves_out_what_went_with_a_deleted_namespace(
     if not flags:
         assert_runs(scene.objects, "shop/web:1")
         assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
+
+
+@pytest.mark.contract("B1602")
+def test_a_namespace_in_which_something_is_as_it_was_has_not_gone(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Whatever the clocks say: they are the server's and a gate's."""
+    scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
+    for version, mode in ((1, "one"), (2, "two")):
+        done = program("apply", "-f", scene.manifest(*both("stage", version, mode)))
+        assert done.exit_code == 0, str(done)
+    delete_namespace(scene, "stage")
+    make_anew(scene)
+    assert program("apply", "-f", scene.manifest(both("stage", 2, "two")[0])).exit_code == 0
+    result = program("undo", "web", "--dry-run")
+    assert result.exit_code == 0, str(result)
+    assert "deleted with namespace" not in result.stderr

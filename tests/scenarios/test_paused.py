@@ -11,7 +11,7 @@ from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import JOB, SLOW, is_observed, kill_apply, recover
 from tests.scenarios.rights import MakeGate
-from tests.scenarios.versions import DOCUMENT, mode, one_line, report
+from tests.scenarios.versions import CRASH, DOCUMENT, mode, one_line, report
 
 RESUME = "rollout-gate resume web"
 AT_ONCE_SECONDS = 30
@@ -299,3 +299,48 @@ def test_a_refused_resume_names_the_apply_that_takes_over(
     assert advised in refused.stderr
     flags = (*flag.split(), "--take-over", "kubectl-set")
     assert_verified(scene.apply(settings("one"), web(2), flags=flags))
+
+
+PAUSE_IT = ("--on-failure", "pause")
+
+
+@pytest.mark.contract("B1601")
+@pytest.mark.sandbox_only("what is advised is the same on any cluster")
+@pytest.mark.parametrize("fault", ["crash", "check", ""])
+def test_what_fails_is_not_resumed_first(scene: Scene, fault: str) -> None:
+    """By its pods, or by a check while more pods of it start; what nothing speaks against is."""
+    assert_verified(scene.apply(web()))
+    if fault:
+        behaviour = CRASH if fault == "crash" else "ready=20"
+        flags = (*PAUSE_IT, "--smoke-test", "false")
+        assert scene.apply(web(2, behaviour=behaviour), flags=flags).exit_code == 6
+    else:
+        pause(scene)
+        scene.change(web(2))
+    if fault == "check":
+        scene.objects.patch("deployments", "web", {"spec": {"replicas": 4}})
+    result = scene.gate("verify", "web", "--timeout", "5s", *DOCUMENT)
+    assert_ended(result, 6, "failed", "Paused")
+    said = one_line(report(scene, result))
+    back, on = said.index("rollout-gate undo web"), said.index("rollout-gate resume web")
+    assert (back < on) is bool(fault), said
+    assert ("once nothing speaks against its version any more" in said) is bool(fault)
+    assert ("this version failed a check at 2" in said) is (fault == "check")
+    shown = one_line(scene.gate("status", "web").stdout)
+    assert ("before anybody resumes it, see what there is to return to" in shown) is bool(fault)
+    assert (RESUME in shown) is not bool(fault)
+    assert ("a check left this version unverified" in shown) is (fault == "check")
+
+
+@pytest.mark.contract("B1601", "B1554")
+def test_verify_says_how_a_check_left_what_is_complete(scene: Scene) -> None:
+    """It asks none itself; and `status` does not pass over it either."""
+    assert_verified(scene.apply(web()))
+    bad = scene.apply(web(2), flags=(*PAUSE_IT, "--smoke-test", "false"))
+    assert_ended(bad, 6, "failed", "CheckFailed")
+    result = scene.gate("verify", "web", *DOCUMENT)
+    assert_verified(result)
+    assert warned(result, "this version failed a check at 2", "history does not call it verified")
+    assert "a check left this version unverified" in scene.gate("status", "web").stdout
+    asked = scene.gate("verify", "web", "--smoke-test", "false", *DOCUMENT)
+    assert not warned(asked, "which this run does not ask")

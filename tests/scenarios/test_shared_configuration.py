@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bed.expectations import assert_ended, assert_refused, assert_verified, images, warned
+from tests.bed.pods import behave, running_pods
 from tests.bed.scene import Scene, settings, web
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, mode, one_line, report
@@ -87,3 +88,21 @@ def test_a_failure_leaves_another_what_it_was_verified_with(
     assert "shop/api:1 serves again, not verified (SetIncomplete)" in text
     assert "configmap/settings is as deployment/web was verified with it since" in text
     assert "by a rollback" not in scene.gate("history", "api").stdout
+
+
+@pytest.mark.contract("B1600", "B1498")
+@pytest.mark.parametrize("latest", ["two", "three"])
+def test_a_failed_way_back_leads_to_no_undo_that_another_forbids(scene: Scene, latest: str) -> None:
+    """All pods of api crash for good, and its version before had other settings than web needs."""
+    verify_apart(scene, latest)
+    changed = web(2, name="api", replicas=3)
+    flags = ("--bake", "60s", "--rollback-timeout", "40s")
+    with scene.applying(settings(latest), changed, flags=flags) as running:
+        running.wait_for_line("baking")
+        behave(scene, running_pods(scene, "shop/api:2", 3), CRASH)
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    works = latest == "three"
+    assert ("rollout-gate undo api" in one_line(report(scene, result))) is works
+    undone = scene.gate("undo", "api", *DOCUMENT)
+    assert undone.exit_code == (0 if works else 3), str(undone)

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from tests.bed.expectations import assert_refused, assert_runs, assert_verified, warned
+from tests.bed.expectations import assert_refused, assert_runs, assert_verified, images, warned
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
 from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, mode, report, undo
@@ -189,3 +189,21 @@ def test_verify_advises_no_undo_over_what_became_immutable(scene: Scene) -> None
     plain = [word for word in words if word != "--deployment-only"]
     assert_refused(scene.gate(*plain, *DOCUMENT), "SetIncomplete", "immutable now")
     assert_verified(scene.gate(*words, *DOCUMENT))
+
+
+@pytest.mark.contract("B1600", "B766")
+@pytest.mark.parametrize("latest", ["two", "three"])
+def test_the_advised_undo_leaves_another_its_configuration(scene: Scene, latest: str) -> None:
+    """Whole where the settings can go to what web needs, else of the pod template alone."""
+    assert_verified(scene.apply(settings("one"), web(name="api")))
+    assert_verified(scene.apply(settings("two"), web()))
+    bad = scene.apply(settings(latest), web(2, name="api", behaviour=CRASH), flags=KEEP)
+    shown, words = advised(scene, bad)
+    alone = latest == "two"
+    assert ("undo cannot restore configmap/settings" in " ".join(shown.split())) is alone
+    assert ("--deployment-only" in words) is alone
+    again, same = advised(scene, scene.gate("verify", "api", *DOCUMENT))
+    assert (same, "undo cannot restore" in again) == (words, alone)
+    assert_verified(scene.gate(*words, *DOCUMENT))
+    assert images(scene.objects.get("deployments", "api")) == ["shop/api:1"]
+    assert mode(scene) == "two"

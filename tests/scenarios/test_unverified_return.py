@@ -19,9 +19,10 @@ from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import LEASE, die_at, kill_apply, recover
-from tests.scenarios.pod_replacement import ON_DELETE
+from tests.scenarios.pod_replacement import ON_DELETE, images_of
 from tests.scenarios.versions import (
     CRASH,
+    DOCUMENT,
     KEEP,
     history_rows,
     keep_a_bad_version,
@@ -367,3 +368,26 @@ def test_undo_does_not_go_forward_where_people_replace_the_pods(scene: Scene, we
     assert again.exit_code == 3, str(again)
     assert said in again.stderr, str(again)
     assert not any(one["undo_returns"] for one in history_rows(scene, "sts/db"))
+
+
+@pytest.mark.contract("B1604")
+@pytest.mark.parametrize("undone", [True, False])
+def test_what_all_pods_run_beside_a_template_that_none_takes_is_returned_to(
+    scene: Scene, *, undone: bool
+) -> None:
+    """Left by an undo from the only verified version, or as somebody else applied it."""
+    scene.serve(stateful_set(image="shop/db:1", **ON_DELETE))
+    second = stateful_set(image="shop/db:2", **ON_DELETE)
+    scene.apply(second, flags=("--take-over", "tests"))
+    if undone:
+        replace_pods(scene)
+        assert scene.apply(second).document["outcome"] == "verified"
+        assert scene.gate("undo", "sts/db", *DOCUMENT).document["reason"] == "NoRollout"
+    runs = "shop/db:2" if undone else "shop/db:1"
+    shown = scene.gate("history", "sts/db").stdout.splitlines()
+    (marked,) = (line for line in shown if "failure" in line and "would return" in line)
+    assert runs in marked
+    result = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert "no pod runs its live template, so a failure returns to" in result.stderr
+    assert images_of(scene) == [runs] * 3

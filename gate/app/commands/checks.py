@@ -113,5 +113,5 @@ def print_checks(
     if settings.output == "json":
         console.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
     else:
-        console.write(render(result, console.style(settings)))
+        console.write(render(result, console.uncut(settings)))
     return result["exit_code"]

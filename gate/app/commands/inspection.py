@@ -20,6 +20,7 @@ from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.workload_names import argument_of
 from gate.config import Settings
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Known
 from gate.core.model.outcome import EXIT_CODES, ON_THEIR_WAY, Outcome
@@ -153,21 +154,45 @@ _NEXT: Final = {
     "applied": ("how its pods come to the live template", "verify"),
     "progressing": ("to see how it goes on", "status", "--watch"),
     "held": ("to end the pause, once whoever paused it agrees", "resume"),
+    "doubtful": ("before anybody resumes it, see what there is to return to", "history"),
 }
-"""What to do next by the word for a verdict: what for, and the gate's command with its flags."""
+"""What to do next by the word for a verdict: what for, and the gate's command with its flags.
+
+`doubtful` is what is paused, and something speaks against.
+"""
 
 
 def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
-    """Say what leads on from here, with the command to copy; "" where nothing is to be done."""
-    word = call_verdict(rollout.verdict(now))
-    has_trouble = any(cause.reason not in ON_THEIR_WAY for cause in early_causes(rollout, now))
-    found = _NEXT.get("failed" if word == "progressing" and has_trouble else word)
-    if found is None or rollout.snapshot.live is None:
+    """Say what leads on from here, with the command to copy; "" where nothing is to be done.
+
+    What a pause holds is not to be resumed where its pods, or a check, speak against it.
+    """
+    word, live = call_verdict(rollout.verdict(now)), rollout.snapshot.live
+    if live is None:
         return ""
-    why, command, *flags = found
+    has_trouble = any(cause.reason not in ON_THEIR_WAY for cause in early_causes(rollout, now))
+    is_paused = live.paused and has_way_back(rollout.ref)
+    left = _left_by_check(session, rollout) if is_paused else ""
+    if left or (is_paused and word == "held" and has_trouble):
+        word = "doubtful"
+    elif word == "progressing" and has_trouble:
+        word = "failed"
+    if word not in _NEXT:
+        return ""
+    why, command, *flags = _NEXT[word]
+    why = f"{left}{why}"
     words = ("rollout-gate", command, argument_of(rollout.ref), *flags)
     place = session.connection.cluster.command(*words, namespace=rollout.ref.namespace)
     return f"{why}: {place}"
+
+
+def _left_by_check(session: Session, rollout: Rollout) -> str:
+    """Say how a check left the live version, as the start of a line; "" where none is known to."""
+    live, now = rollout.snapshot.live, session.clock.wall()
+    memory = recall_history(session, rollout.ref)
+    found = memory.list_doubts(live.template) if live is not None else ()
+    whys = (f"{age(one.judged_at, now)} ago ({one.why.message})" for one in found if one.why)
+    return f"a check left this version unverified {', '.join(whys)}; " if found else ""
 
 
 def _why_empty(session: Session, rollout: Rollout) -> str:

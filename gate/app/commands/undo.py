@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -22,12 +23,16 @@ from gate.app.preflight.gone_namespaces import describe_gone, find_gone_namespac
 from gate.app.preflight.guards import refuse_single_run
 from gate.app.runtime.command_end import Passed, run_attempt
 from gate.app.runtime.command_start import CommandStart
+from gate.app.runtime.live_state import read_facts
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Fact, Unknown
+from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
+from gate.core.ssa.applied_fields import digests_of
 from gate.core.versions.history import History
 from gate.errors import RefusedError
 
@@ -102,11 +107,33 @@ def members_of_sets(ref: Ref, history: History) -> set[Ref]:
 def _find_gone(context: CommandContext, ref: Ref, history: History) -> frozenset[str]:
     """Return the deleted namespaces of what the workload was verified with; warn of them."""
     members = {one for version in history.once_verified for one in version.members}
-    elsewhere = {one.namespace for one in members} - {ref.namespace}
-    gone = find_gone_namespaces(context.session, elsewhere)
+    elsewhere = {one for one in members if one.namespace not in ("", ref.namespace)}
+    lived_at = _seen_last(history, read_facts(context.session, sorted(elsewhere)))
+    namespaces = {one.namespace for one in elsewhere}
+    gone = find_gone_namespaces(context.session, namespaces, lived_at)
     if gone:
         context.console.warn(f"{describe_gone(gone, members)}; an undo does not bring that back")
     return gone
+
+
+def _seen_last(history: History, facts: Mapping[Ref, Fact[LiveObject]]) -> dict[str, str]:
+    """Return when something in each namespace was verified last, if nothing in it is as then.
+
+    That is by the clock of a gate: what is as it was shows, whatever that clock said, that the
+    namespace has not gone. So does what could not be read, for all that is known.
+    """
+    digests, unread = (
+        digests_of(facts),
+        {ref for ref, one in facts.items() if isinstance(one, Unknown)},
+    )
+    found: dict[str, str] = {}
+    stand: set[str] = set()
+    for version in reversed(history.once_verified):
+        for ref, digest in version.members.items():
+            found[ref.namespace] = version.judged_at
+            if ref in unread or (digest and digests.get(ref) == digest):
+                stand.add(ref.namespace)
+    return {name: at for name, at in found.items() if name not in stand}
 
 
 def _without(context: CommandContext, namespaces: frozenset[str]) -> CommandContext:

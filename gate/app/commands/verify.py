@@ -20,10 +20,9 @@ from gate.app.locks.unfinished_attempt import Unfinished, find_unfinished
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_subjects import require_answerable
 from gate.app.preflight.check_trial import try_checks
-from gate.app.preflight.return_target import Facts, read_beside
+from gate.app.preflight.return_target import Facts, read_beside, with_neighbours
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
-from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_object, selector_of
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.world import World
@@ -38,14 +37,15 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
-from gate.core.plan.target_set import TargetSet, UndoLimits
+from gate.core.plan.target_set import AppliedVersion, TargetSet, UndoLimits
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.steps.timeline import describe_situation
 from gate.core.versions.candidates import Candidates
+from gate.core.versions.doubts import with_doubts
 from gate.core.versions.history import History
 from gate.core.versions.undo_choice import choose_version, version_before
 from gate.core.versions.undo_conflicts import conflicting_managers
-from gate.core.versions.undo_set import is_locked, lacking_after
+from gate.core.versions.undo_set import is_locked, lacking_after, undo_members
 from gate.errors import GateError, RefusedError
 from gate.kube.access import Permission
 
@@ -159,8 +159,8 @@ def plan_verify(context: CommandContext, refs: tuple[Ref, ...]) -> Ready:
         (),
         policy(settings),
         may_retreat=False,
-        target_set=_target_set(lives, targets, histories, beside, console),
     )
+    plan = replace(plan, target_set=_target_set(context, plan, lives, histories, beside))
     try_checks(context, targets, is_under_way=True)
     return Ready(context, plan, watching)
 
@@ -171,34 +171,36 @@ def _target(target: Target, history: History, digests: Mapping[Ref, str]) -> Tar
 
 
 def _target_set(
+    context: CommandContext,
+    plan: Plan,
     lives: Sequence[LiveObject],
-    targets: tuple[Target, ...],
     histories: Mapping[Ref, History],
     beside: Facts,
-    console: Console,
 ) -> TargetSet:
-    """Return what an undo of each workload would lack or conflict with.
+    """Return what an undo of each workload would lack or conflict with, and what a check left.
 
     If no gate verified what it would return to, that is the pod template without its configuration.
     Warns of lacking objects that are immutable now. `lives` are in the order of the targets.
     """
     objects = tuple(PlannedObject(live.ref, Known(live)) for live in lives)
-    candidates = Candidates(targets, objects, histories, beside=beside)
+    candidates = Candidates(plan.targets, objects, histories, beside=beside)
+    candidates = with_neighbours(context.session, candidates, undo_members(candidates, {}))
     digests = candidates.live_digests()
     lacks = lacking_after(candidates, digests, {})
     for ref in sorted({ref for refs in lacks.values() for ref in refs}):
         fact = beside.get(ref)
         if isinstance(fact, Known) and is_locked(fact.value):
-            console.warn(f"{ref} is immutable now: delete it first to write it again")
+            context.console.warn(f"{ref} is immutable now: delete it first to write it again")
     conflicts: dict[Ref, tuple[str, ...]] = {}
-    for live, target in zip(lives, targets, strict=True):
+    for live, target in zip(lives, plan.targets, strict=True):
         choice = choose_version(target.snapshot, histories[live.ref], digests)
         if choice.version is None and choice.replica_set is not None:
             refs = configuration_refs(choice.replica_set.template, live.ref.namespace)
             lacks = lacks.put(live.ref, refs) if refs else lacks
         if managers := conflicting_managers(live, choice, histories[live.ref]):
             conflicts[live.ref] = managers
-    return TargetSet(undo=UndoLimits(lacks, FrozenMap(conflicts)))
+    applied = with_doubts(candidates, plan, AppliedVersion())
+    return TargetSet(applied=applied, undo=UndoLimits(lacks, FrozenMap(conflicts)))
 
 
 def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:

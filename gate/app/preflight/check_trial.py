@@ -255,7 +255,8 @@ def _why_it_cannot_pass(trial: _Trial, asked: AskedCheck) -> str:
     """
     name, found = asked.check.name, asked.measurement
     if trial.check.queries and found.kind is Kind.ERROR and not found.permanent:
-        return f"check {name} got no answer now: {found.message}"
+        unchecked = "so what it asks is unchecked, its syntax too"
+        return f"check {name} got no answer now, {unchecked}: {found.message}"
     if not trial.serves:
         return ""
     if isinstance(trial.check.probe, Http) and found.kind in (Kind.FAIL, Kind.ERROR):

@@ -20,7 +20,7 @@ def find_gone_namespaces(
     """Return those that do not exist or are being deleted; one that may not be read is neither.
 
     One that was made anew since had been deleted: it is younger than something that was in it
-    (`lived_at`, RFC 3339 by the server's clock).
+    (`lived_at`, RFC 3339).
     """
     asked = sorted({*namespaces} - {""})
     facts = each(session.clock, Cluster(session.client).terminating, asked)

@@ -33,7 +33,7 @@ from gate.core.versions.selection import (
     shareable_members,
     unnamed_members,
 )
-from gate.core.versions.undo_set import find_returns_beyond, lacking_after
+from gate.core.versions.undo_set import find_returns_beyond, lacking_after, undo_members
 
 _FATES: Final = {
     BlockedPods.EVICT: "the gate evicts them one by one",
@@ -67,9 +67,7 @@ def with_target_set(
     if beside is None:
         beside = read_beside(session, histories.values(), named)
     candidates = Candidates(targets, plan.objects, histories, beside=beside)
-    if shared := shareable_members(candidates):
-        neighbours = read_neighbours(session, shared, histories)
-        candidates = replace(candidates, neighbours=neighbours)
+    candidates = with_neighbours(session, candidates, shareable_members(candidates))
     kept: dict[str, Body] = {}
     for ref, digests in kept_bodies_needed(candidates).items():
         kept.update(memory.kept_bodies(ref, digests))
@@ -77,8 +75,9 @@ def with_target_set(
     unnamed = [ref for ref in unnamed_members(candidates) if ref not in beside]
     others = {ref: fact for ref, fact in beside.items() if ref not in named}
     selection = select(candidates, {**others, **read_facts(session, unnamed)})
-    chosen = replace(candidates, targets=selection.targets)
     proposed = _digest_applied_objects(plan)
+    candidates = with_neighbours(session, candidates, undo_members(candidates, proposed))
+    chosen = replace(candidates, targets=selection.targets)
     lacks = lacking_after(chosen, candidates.live_digests(), proposed)
     known = selection.target_set
     is_as_it_was = not known.bodies and not known.missing
@@ -88,6 +87,16 @@ def with_target_set(
     returning = {target.ref: target for target in selection.targets}
     chosen_targets = tuple(returning.get(target.ref, target) for target in plan.targets)
     return replace(plan, targets=chosen_targets, target_set=target_set)
+
+
+def with_neighbours(
+    session: Session, candidates: Candidates, shared: Collection[Ref]
+) -> Candidates:
+    """Return the candidates with the workloads that were verified with one of some objects."""
+    if not shared:
+        return candidates
+    neighbours = read_neighbours(session, shared, candidates.histories)
+    return replace(candidates, neighbours=neighbours)
 
 
 def with_members(session: Session, plan: Plan, memory: Memory) -> Plan:

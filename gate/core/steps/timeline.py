@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from gate.core.attempt.awaited_objects import find_awaited, readiness_of
 from gate.core.attempt.state import Attempt, Retry, Undecided
+from gate.core.attempt.transitions import State
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref, Revision, Workload
 from gate.core.model.readiness import ReadinessKind
@@ -96,11 +98,20 @@ def _contact(before: Attempt, after: Attempt) -> Iterator[Line]:
         if what not in was.refusals:
             yield "contact", f"refused, retrying: {refusal.why}"
     if now.lost is not None and was.lost is None:
-        yield "contact", f"the API server is unreachable: {now.lost}"
+        yield "contact", f"the API server is unreachable: {now.lost}{_describe_silence(after)}"
     if now.lost is None and was.lost is not None:
         yield "contact", "the API server answers again"
     if after.requests.unreadable and not before.requests.unreadable:
         yield "unread", "the live state could not be read; retrying"
+
+
+def _describe_silence(attempt: Attempt) -> str:
+    """Say since when nothing was seen, and that this does not end the attempt."""
+    if attempt.course.state in (State.CLOSING, State.ENDED):
+        return ""
+    seconds = attempt.now - attempt.interference.contact.facts_at
+    seen = f"; nothing was seen for {seconds:.0f} s" if math.isfinite(seconds) else ""
+    return f"{seen}; the gate goes on, and asks again"
 
 
 def _narrate_objects(before: Attempt, after: Attempt) -> Iterator[Line]:

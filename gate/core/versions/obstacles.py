@@ -47,16 +47,16 @@ def describe_doubt(reason: str) -> str:
 
 
 def why_not_alone(snapshot: Snapshot) -> CleanText:
-    """Say why what is live is no version to return to, which serves alone only if others do not.
+    """Say why what is live is no version to return to, which serves alone only if others do not."""
+    return _NOT_THE_LIVE_ONE if serves_unrolled(snapshot) is not None else _NONE_ALONE
 
-    Another one may well serve alone: beside a template that no pod takes, as with `OnDelete`.
-    """
+
+def serves_unrolled(snapshot: Snapshot) -> Revision | None:
+    """Return what serves alone while no pod takes the live template, as with `OnDelete`."""
     current = snapshot.current()
-    counts = {one.uid: snapshot.count_pods(one) for one in snapshot.list_owned()}
-    own = counts.pop(current.uid, None) if current is not None else None
-    serving = [one for one in counts.values() if one.available]
-    is_pending = own is not None and not own.created and len(serving) == 1
-    return _NOT_THE_LIVE_ONE if is_pending else _NONE_ALONE
+    serving = [one for one in snapshot.list_owned() if snapshot.count_pods(one).available]
+    is_unrolled = current is not None and not snapshot.count_pods(current).created
+    return serving[0] if is_unrolled and len(serving) == 1 else None
 
 
 def is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:

@@ -28,7 +28,13 @@ from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.candidates import Candidates, Others, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.obstacles import find_doubt, is_best_known, left_unverified, obstacle
+from gate.core.versions.obstacles import (
+    find_doubt,
+    is_best_known,
+    left_unverified,
+    obstacle,
+    serves_unrolled,
+)
 from gate.core.versions.set_members import (
     changed_unnamed,
     configuration,
@@ -240,7 +246,7 @@ def _version(
         left = left_unverified(target, history, candidates.live_digests())
         known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
         goes_on = isinstance(target.baseline, Absent) and _goes_on(candidates, target)
-        if not (known_bad or goes_on):
+        if not (known_bad or goes_on or serves_unrolled(target.snapshot) is not None):
             return _as_it_was(candidates, target), None
         found = older_version(target, candidates.object(target.ref), history, before, left)
         if found is None:

@@ -26,7 +26,7 @@ from gate.core.versions.judged_version import (
     is_restarted,
     template_digest,
 )
-from gate.core.versions.obstacles import obstacle
+from gate.core.versions.obstacles import obstacle, serves_unrolled
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +145,16 @@ def older_version(
 ) -> Baseline | None:
     """Return the revision that `undo` would choose, if it serves and no gate verified one.
 
-    None if it belongs to the `planned` version, or if the attempt that `left` something unverified
-    also left objects beside the workloads: old pods would come back with a configuration that
-    they never ran with.
+    Where no pod takes the live template, it is what they all run, also if an undo left that. None
+    if it belongs to the `planned` version, or if the attempt that `left` something unverified also
+    left objects beside the workloads: old pods would come back with a configuration that they never
+    ran with.
     """
-    found = serving_choice(choose_version(target.snapshot, history, digests), target.snapshot)
+    snapshot = target.snapshot
+    found = serving_choice(choose_version(snapshot, history, digests), snapshot)
+    runs = serves_unrolled(snapshot)
+    if found is None and runs is not None and history.failure_of(runs) is None:
+        found = runs
     trial = planned.trial.workload if planned.trial is not None else None
     if found is None or _leaves_configuration(left, digests):
         return None

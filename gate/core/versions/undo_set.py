@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body, FrozenMap
@@ -19,7 +18,7 @@ from gate.core.rollout.baseline import Baseline
 from gate.core.versions.candidates import Candidates, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.shared_members import Neighbours, shared_members
+from gate.core.versions.shared_members import Neighbours, shared_members, with_shared_members
 from gate.core.versions.undo_choice import choose_version, version_of
 from gate.core.versions.undo_conflicts import conflicting_managers
 
@@ -141,6 +140,22 @@ def lacking(
     return Lacking(tuple(not_kept), tuple(others), tuple(locked))
 
 
+def undo_members(candidates: Candidates, proposed: Mapping[Ref, str]) -> set[Ref]:
+    """Return the objects that an undo may have to restore, before an attempt or after it.
+
+    What others need of them is to be read before `lacking_after` and `find_returns_beyond`.
+    """
+    live = candidates.live_digests()
+    return {
+        ref
+        for history in candidates.histories.values()
+        for version in history.once_verified
+        for digests in (live, {**live, **proposed})
+        for ref in version.iter_changed(digests)
+        if not is_workload(ref)
+    }
+
+
 def lacking_now(
     target: Target,
     history: History,
@@ -154,30 +169,48 @@ def lacking_now(
     `digests` are those of what our manager has applied so far, `facts` what was read of the objects
     beside the workload. The histories of other workloads of the set are not known.
     """
-    run_now = {**digests, **neighbours.digests}
-    shared = shared_members(version, target.ref, neighbours.histories, run_now, returned=())
-    others = {one.ref for one in shared}
-    known = [target], {target.ref: history}
-    lacks = _lacking_among(*known, target.ref, version, digests, facts).refs
-    return (*(one.ref for one in shared if one.is_live), *(r for r in lacks if r not in others))
+    histories = {target.ref: history}
+    find_lacking = _lacking_among([target], histories, neighbours, facts)
+    return find_lacking(target.ref, version, digests, attempts_on(target.ref, histories)).refs
 
 
 def _lacking_among(
     targets: Collection[Target],
     histories: Mapping[Ref, History],
-    own: Ref,
-    version: JudgedVersion,
-    digests: Mapping[Ref, str],
+    neighbours: Neighbours,
     facts: Mapping[Ref, Fact[LiveObject]],
-) -> Lacking:
-    """Return what an undo of `own` would lack but for what others need, by these histories."""
-    attempts = attempts_on(own, histories)
-    has_body = _has_body_of(targets, histories)
-    bodies = {
-        ref: has_body(own, version, ref) for ref in changed_members(attempts, version, own, digests)
-    }
-    is_ours = partial(is_applied_by, attempts, digests=digests)
-    return lacking(own, bodies, is_ours, facts)
+) -> Callable[..., Lacking]:
+    """Return a function that says what an undo would lack, as the undo itself decides.
+
+    It takes the workload, the version, the digests of what our manager has applied, the attempts
+    of `attempts_on`, and the objects that an attempt has yet to write.
+    """
+    known = {**histories, **neighbours.histories}
+    has_body = _has_body_of(targets, known)
+
+    def find_lacking(
+        own: Ref,
+        version: JudgedVersion,
+        digests: Mapping[Ref, str],
+        attempts: Sequence[Mapping[Ref, str]],
+        proposed: Collection[Ref] = (),
+    ) -> Lacking:
+        run_now = {**digests, **neighbours.digests}
+        changed = changed_members(attempts, version, own, digests)
+        shared = shared_members(version, own, known, run_now, changed)
+        wanted = with_shared_members(version, shared)
+        stay = {one.ref for one in shared if one.is_live}
+        bodies = {
+            ref: has_body(own, wanted, ref)
+            for ref in changed_members(attempts, wanted, own, digests)
+        }
+
+        def is_ours(ref: Ref) -> bool:
+            return ref not in stay and (ref in proposed or is_applied_by(attempts, ref, digests))
+
+        return lacking(own, bodies, is_ours, facts)
+
+    return find_lacking
 
 
 def lacking_after(
@@ -189,30 +222,22 @@ def lacking_after(
     only to its pod template. `before` are the digests of what our manager had applied then,
     `proposed` those of what the attempt applies.
     """
-    targets, histories = candidates.targets, candidates.histories
+    histories = candidates.histories
     digests = {**before, **proposed}
     known = {ref: _attempts(history) for ref, history in histories.items()}
-    has_body = _has_body_of(targets, histories)
+    find_lacking = _lacking_among(
+        candidates.targets, histories, candidates.neighbours, candidates.beside
+    )
     found: dict[Ref, tuple[Ref, ...]] = {}
-    for target in targets:
-        history = candidates.history(target.ref)
-        version = _version_before(target, history)
+    for target in candidates.targets:
+        version = _version_before(target, candidates.history(target.ref))
         if version is None:
             found[target.ref] = tuple(_overwritten(candidates, proposed))
             continue
-
         attempts = _attempts_on(target.ref, known)
         if target.ref in proposed:
             attempts.append(proposed)
-
-        def is_ours(ref: Ref, attempts: Sequence[Mapping[Ref, str]] = attempts) -> bool:
-            return ref in proposed or is_applied_by(attempts, ref, digests)
-
-        bodies = {
-            ref: has_body(target.ref, version, ref)
-            for ref in changed_members(attempts, version, target.ref, digests)
-        }
-        found[target.ref] = lacking(target.ref, bodies, is_ours, candidates.beside).refs
+        found[target.ref] = find_lacking(target.ref, version, digests, attempts, proposed).refs
     return FrozenMap((ref, refs) for ref, refs in found.items() if refs)
 
 
@@ -222,17 +247,19 @@ def find_returns_beyond(candidates: Candidates, proposed: Mapping[Ref, str]) -> 
     That is once the attempt has failed and all is as it was: another verified version, whole, that
     the attempt does not apply (`proposed`) and that no field of others keeps it from.
     """
+    histories = candidates.histories
     facts = {**candidates.beside, **{one.ref: one.before for one in candidates.objects}}
     gone = [ref for ref, fact in facts.items() if isinstance(fact, Absent)]
     digests = candidates.live_digests()
+    find_lacking = _lacking_among(candidates.targets, histories, candidates.neighbours, facts)
     for target in candidates.targets:
         live, history = live_before(candidates.object(target.ref)), candidates.history(target.ref)
         choice = choose_version(target.snapshot, history, digests, gone)
         version = choice.version
         if live is None or version is None or version.is_applied(proposed):
             continue
-        known = candidates.targets, candidates.histories
-        lacks = _lacking_among(*known, target.ref, version, digests, facts).refs
+        attempts = attempts_on(target.ref, histories)
+        lacks = find_lacking(target.ref, version, digests, attempts).refs
         if not lacks and not conflicting_managers(live, choice, history):
             yield target.ref
 
@@ -284,10 +311,11 @@ def _has_body_of(
         return with_values(body, template_of(ref, digest)) is not None
 
     def has_body(own: Ref, version: JudgedVersion, ref: Ref) -> bool:
-        history, digest = histories[own], version.members[ref]
-        body = history.bodies.get(digest)
-        if body is not None and is_whole(body, ref, digest):
+        digest = version.members[ref]
+        bodies = (history.bodies.get(digest) for history in histories.values())
+        if any(body is not None and is_whole(body, ref, digest) for body in bodies):
             return True
-        return digest in history.kept or (ref == own and template_of(ref, digest) is not None)
+        is_kept = any(digest in history.kept for history in histories.values())
+        return is_kept or (ref == own and template_of(ref, digest) is not None)
 
     return has_body

@@ -188,6 +188,8 @@ def _remedy(attempt: Attempt, ref: Ref, ending: Ending) -> Remedy:
     is_stuck = ending.outcome is Outcome.ROLLBACK_FAILED and not attempt.writes.refusals
     if is_stuck and ref in attempt.plan.target_set.undo.beyond:
         return Remedy.UNDO
+    if ending.reason is Reason.PAUSED and ref in attempt.plan.target_set.applied.doubts:
+        return Remedy.UNDO
     rollout = attempt.workloads.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     if live is None or ending.reason is not Reason.NO_ROLLOUT:

@@ -48,12 +48,14 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
 
 
 def _iter_doubts(attempt: Attempt) -> Iterator[str]:
-    """Say what a check found of a version that is complete now, and that was not asked again."""
+    """Say what a check, not asked again, found of a version that is complete now, or paused."""
     for ref, doubt in attempt.plan.target_set.applied.doubts.items():
-        ending = attempt.result.endings.get(ref)
+        ending, said = attempt.result.endings.get(ref), f"{attempt.plan.name_of(ref)}: {doubt}"
         if ending is not None and ending.outcome is Outcome.VERIFIED:
             stays = "this run judged its pods alone, so history does not call it verified"
-            yield f"{attempt.plan.name_of(ref)}: {doubt}; {stays}"
+            yield f"{said}; {stays}"
+        elif ending is not None and ending.reason is Reason.PAUSED:
+            yield said
 
 
 def _vacuous(attempt: Attempt) -> Iterator[str]:

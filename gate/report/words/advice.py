@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from gate.core.model.outcome import WELL, Outcome, Reason
+from gate.core.model.outcome import ON_THEIR_WAY, WELL, Outcome, Reason
+from gate.core.model.remedy import Remedy
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import (
@@ -28,6 +29,11 @@ from gate.report.words.check_advice import (
     lacks_old_version,
 )
 from gate.report.words.crash_advice import crash_advice
+from gate.report.words.deletion_advice import (
+    advise_if_deleted,
+    is_namespace_going,
+    say_namespace_goes,
+)
 from gate.report.words.fate import fate_of, fate_words, group_workloads
 from gate.report.words.fault import (
     OF_CHECKS,
@@ -36,7 +42,6 @@ from gate.report.words.fault import (
     is_failed_promotion,
 )
 from gate.report.words.fixed_advice import RESUME, fixed_steps
-from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
 from gate.report.words.image_advice import advise_on_image
 from gate.report.words.interrupt_advice import after_interrupt
@@ -58,7 +63,7 @@ from gate.report.words.steps import (
     recovery_step,
     step_about,
 )
-from gate.report.words.superseded_advice import advise_if_superseded, looking_at
+from gate.report.words.superseded_advice import advise_if_superseded
 from gate.report.words.undo_advice import (
     PAST_THE_PROMOTION,
     text_of_return,
@@ -68,6 +73,7 @@ from gate.report.words.undo_advice import (
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
+_RESUME_AT_LAST = "to resume it, once nothing speaks against its version any more:"
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
 
 
@@ -81,12 +87,12 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps = [Step(f"{why} to be ready; then apply again")]
     elif worst is None or has_only_failed_checks(result, worst):
         steps = [*_of_attempt(result)]
-    elif _is_namespace_going(result, worst):
-        steps = [_say_namespace_goes(worst)]
+    elif is_namespace_going(result, worst):
+        steps = [say_namespace_goes(worst)]
     else:
         steps = [*_for_state(result, worst), *_for_reason(result, worst)]
         if (worst["outcome"], worst["reason"]) == (Outcome.FAILED, Reason.PAUSED):
-            steps.reverse()  # whoever paused it may want it to go on
+            steps = [*_for_paused(result, worst)]
         steps += advise_on_left_runs(result)
         steps += _for_nothing_to_return_to(result, worst)
         steps += _for_innocent(result, worst)
@@ -237,6 +243,21 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         yield from _for(reason, result, worst)
 
 
+def _for_paused(result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Advise on a pause: whoever paused it may want it to go on, if nothing speaks against it."""
+    back, on = _for_state(result, worst), _for_reason(result, worst)
+    found = (one["reason"] for one in worst["causes"] if one["reason"] not in ON_THEIR_WAY)
+    fault = next(found, None)
+    is_bad = fault is not None or worst["remedy"] == Remedy.UNDO
+    if not is_bad or registry.of_entry(worst).runs_once:
+        yield from on
+        yield from back
+        return
+    yield from back
+    yield from _for(fault, result, worst) if fault is not None else ()
+    yield step_about(result, worst, _RESUME_AT_LAST, "resume")
+
+
 def _leave_pod(worst: WorkloadResult) -> Step:
     """Say that nothing is wanted any more of a pod that was in the way of what was taken back."""
     found = (one["subject"] for one in worst["causes"] if one["reason"] == Reason.BLOCKED_BY_POD)
@@ -311,47 +332,6 @@ def _advise_if_rejected(result: Result, worst: WorkloadResult) -> Iterator[Step]
     yield from claims or fixed_steps(Reason.APPLY_REJECTED, result, worst)
 
 
-def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Advise by what is left: an apply is refused while it, or its namespace, is being deleted."""
-    seen, place = worst["deletion"], place_of(result, worst)
-    kind = registry.of_entry(worst)
-    called = kind.call(worst["name"])
-    if is_made_again(result, worst):
-        text = "somebody deleted it and made it again: look, and apply again if yours should win:"
-        yield step_about(result, worst, text, looking_at(worst))
-        return
-    if seen is not None and not seen["done"]:
-        words = ["kubectl", "wait", "--for=delete", called, *place]
-        yield Step("an apply is refused until it is gone; wait for that:", shlex.join(words))
-        words = ["kubectl", "get", called, *place, "-o", "yaml"]
-        yield Step("if it stays, see who has to remove its finalizers:", shlex.join(words))
-        return
-    if seen is not None and seen["pods"] != 0:
-        words = ["kubectl", "get", kind.parts, *place]
-        yield Step(
-            "somebody deleted it: see whether its pods go too, or run on without it:",
-            shlex.join(words),
-        )
-        yield Step("then apply again if it is still wanted")
-        return
-    yield Step("somebody deleted it: apply again if it is still wanted")
-
-
-def _is_namespace_going(result: Result, worst: WorkloadResult) -> bool:
-    """Tell whether the namespace of a workload is being deleted, as that of another one shows."""
-    seen = [
-        one["deletion"] for one in result["workloads"] if one["namespace"] == worst["namespace"]
-    ]
-    return any(deletion is not None and deletion["namespace_goes"] for deletion in seen)
-
-
-def _say_namespace_goes(worst: WorkloadResult) -> Step:
-    return Step(
-        f"somebody deleted namespace {worst['namespace']}, and everything in it goes with it: find"
-        " out who; nothing can be applied there until it is created again"
-    )
-
-
 def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to the numbers; a version that went back can no longer be asked about."""
     if worst["outcome"] == Outcome.REFUSED:
@@ -385,7 +365,7 @@ _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {
     Reason.POD_CREATE_DENIED: _advise_if_denied,
     Reason.CONFLICT: _conflict,
     Reason.APPLY_REJECTED: _advise_if_rejected,
-    Reason.DELETED: _advise_if_deleted,
+    Reason.DELETED: advise_if_deleted,
     Reason.UNREACHABLE: _unreachable,
     Reason.SUPERSEDED: advise_if_superseded,
     Reason.CHECK_FAILED: _checks,

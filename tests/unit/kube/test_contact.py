@@ -12,25 +12,48 @@ from gate.core.protocol.events import (
 )
 from gate.kube.contact import SLOW_SECONDS, Contact
 from gate.virtual_time import VirtualClock
+from tests.table import each
 
 
+@pytest.mark.contract("B1603")
 def test_lost_and_restored_are_said_once() -> None:
-    """Failures within the patience are no loss; beyond it one is; success restores once."""
+    """Failures for less than the patience are no loss; then one is; success restores once."""
     heard: list[ContactEvent] = []
     clock = VirtualClock()
-    contact = Contact(clock, heard.append, patience_seconds=15.0)
-    contact.note_success()
-    clock.advance_to(14.9)
+    contact = Contact(clock, heard.append)
+    clock.advance_to(100.0)
     contact.note_failure("refused")
-    assert heard == [ContactFailed(14.9, "refused")]
+    clock.advance_to(107.9)
+    contact.note_failure("refused")
+    assert heard == [ContactFailed(100.0, "refused"), ContactFailed(107.9, "refused")]
+    clock.advance_to(108.0)
+    contact.note_failure("refused")
+    contact.note_failure("refused")
+    clock.advance_to(120.0)
+    contact.note_success()
+    contact.note_success()
+    failed = ContactFailed(108.0, "refused")
+    assert heard[2:] == [failed, ContactLost(108.0, "refused"), failed, ContactRestored(120.0)]
+
+
+@pytest.mark.contract("B1603")
+@each(
+    ("answered_at", "is_lost"),
+    [(-1.0, True), (4.0, True), (9.0, False)],
+)
+def test_a_request_that_waits_in_vain_counts_from_its_sending(
+    answered_at: float, *, is_lost: bool
+) -> None:
+    """Unless another one was answered meanwhile: then the server was there."""
+    heard: list[ContactEvent] = []
+    clock = VirtualClock()
+    contact = Contact(clock, heard.append)
+    if answered_at > 0.0:
+        clock.advance_to(answered_at)
+        contact.note_success()
     clock.advance_to(15.0)
-    contact.note_failure("refused")
-    contact.note_failure("refused")
-    clock.advance_to(20.0)
-    contact.note_success()
-    contact.note_success()
-    failed = ContactFailed(15.0, "refused")
-    assert heard[1:] == [failed, ContactLost(15.0, "refused"), failed, ContactRestored(20.0)]
+    contact.note_failure("no answer in time", sent_at=0.0)
+    assert (ContactLost(15.0, "no answer in time") in heard) is is_lost
 
 
 @pytest.mark.contract("B164")

@@ -248,8 +248,9 @@ def test_a_watch_that_fails_says_so(
     assert ContactFailed in [type(event) for event in heard]
 
 
-def test_every_line_is_contact(make_client: MakeClient, server: ScriptedServer) -> None:
-    """A watch that says something, be it a bookmark, shows that the server is there."""
+@pytest.mark.contract("B1603")
+def test_a_watch_that_opens_is_contact(make_client: MakeClient, server: ScriptedServer) -> None:
+    """As the list before it; a line, as a bookmark, on what is open answers no request."""
     notes: list[str] = []
 
     class Noting(Contact):
@@ -260,7 +261,7 @@ def test_every_line_is_contact(make_client: MakeClient, server: ScriptedServer) 
     server.on("GET", PODS, a_list(), Stream([_bookmark("101"), _bookmark("102")]), Stream())
     client = make_client(clock=clock, contact=Noting(clock, lambda _: None))
     Watch(client, SCOPE, clock, lambda _: None).run()
-    assert notes == ["contact"] * 4
+    assert notes == ["contact"] * 2
 
 
 def test_all_kinds_are_followed_and_stopped(

@@ -287,6 +287,19 @@ def test_explained_is_every_step_of_the_way(here: Gate, metrics: Metrics) -> Non
         assert words in ended.out, ended.out
 
 
+@pytest.mark.contract("B1606")
+@pytest.mark.parametrize("explain", [True, False])
+def test_nothing_is_cut_where_no_terminal_reads(
+    here: Gate, metrics: Metrics, *, explain: bool
+) -> None:
+    """A query in the table, a series of the explanation: both are there to be copied."""
+    query, path = f"sum({'up + ' * 40}up)", "/" + "x" * 120
+    series = {"metric": {"path": path}, "value": [1, "2"]}
+    metrics.says(200, {"status": "success", "data": {"resultType": "vector", "result": [series]}})
+    text = asked(here, checks=(f"up: {query} >= 1",), output="text", explain=explain).out
+    assert (path if explain else query) in text
+
+
 @pytest.mark.contract("B1162")
 def test_counters_are_named_where_there_is_no_error_yet(gate: Gate, serving: Metrics) -> None:
     """As in the first example of docs/checks.md: a missing series counts as 0, which is said."""

@@ -18,7 +18,7 @@ from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason, outcome_of
+from gate.core.model.outcome import TAKEN_OVER, Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
@@ -175,7 +175,7 @@ def _end_first(attempt: Attempt, failure: Ending) -> Ending:
     return failure
 
 
-_OF_A_BREAK: Final = (Reason.APPLY_REJECTED, Reason.DELETED, Reason.SUPERSEDED)
+_OF_A_BREAK: Final = (Reason.APPLY_REJECTED, Reason.DELETED, *TAKEN_OVER)
 """Why an apply ended before its last write, other than by a failure or the gate's end."""
 
 

@@ -25,7 +25,7 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.early_evidence import early_causes, has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
-from gate.core.writes.authorship import name_writer
+from gate.core.writes.authorship import describe_scaler, name_writer
 
 
 def end_workload(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
@@ -72,6 +72,9 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
         departure = replace(departure, causes=causes_behind(attempt, ref))
     if departure.reason is Reason.DELETED:
         return _end_deleted(attempt, ref, departure)
+    if departure.reason is Reason.SCALED_TO_ZERO:
+        by = describe_scaler(attempt.ledger.live.get(ref))
+        return replace(departure, message=CleanText(f"{departure.message} ({by})"))
     if departure.reason is not Reason.SUPERSEDED:
         return departure
     bad, rollout = (

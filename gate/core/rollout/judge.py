@@ -321,12 +321,11 @@ class Rollout:
         reason = self._completion(live)
         if reason is None:
             return None
-        said = self.count(live)
         if reason is Reason.VACUOUS:
-            said = live.when_empty
-        elif reason is Reason.COMPLETE and not self.applied.spec_changed:
+            return self.applied.judge_empty(live)
+        if reason is Reason.COMPLETE and not self.applied.spec_changed:
             reason = Reason.NO_CHANGE
-        return Verdict(VerdictKind.COMPLETE, reason, CleanText(said))
+        return Verdict(VerdictKind.COMPLETE, reason, CleanText(self.count(live)))
 
     def _find_dead_end(self, live: Workload, now: float) -> Verdict | None:
         if self.deadline_decides or not self._is_observed(live):

@@ -58,7 +58,11 @@ from gate.report.words.steps import (
     recovery_step,
     step_about,
 )
-from gate.report.words.superseded_advice import advise_if_superseded, looking_at
+from gate.report.words.superseded_advice import (
+    advise_if_scaled_to_zero,
+    advise_if_superseded,
+    looking_at,
+)
 from gate.report.words.undo_advice import (
     PAST_THE_PROMOTION,
     text_of_return,
@@ -388,6 +392,7 @@ _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {
     Reason.DELETED: _advise_if_deleted,
     Reason.UNREACHABLE: _unreachable,
     Reason.SUPERSEDED: advise_if_superseded,
+    Reason.SCALED_TO_ZERO: advise_if_scaled_to_zero,
     Reason.CHECK_FAILED: _checks,
     Reason.CHECK_INCONCLUSIVE: _checks,
     Reason.CHECK_ERROR: _checks,

@@ -143,6 +143,8 @@ def _describe_superseded(result: Result, alike: list[WorkloadResult]) -> str:
     left = f"; this run stepped back from {names_of(result, beside)} too" if beside else ""
     if any(one["reason"] == Reason.LOCKED for one in theirs):
         return f"somebody else {did}{left}; nothing was written once that was seen"
+    if any(one["reason"] == Reason.SCALED_TO_ZERO for one in theirs):
+        return f"somebody else {did}{left}; what has no pod could not be judged"
     them = "it" if len(theirs) == 1 else "them"
     return f"somebody else {did}{left}; nothing was written to {them} after that"
 
@@ -161,6 +163,8 @@ def what_others_did(workload: WorkloadResult) -> str:
         return "is deleting" if seen is not None and not seen["done"] else "deleted"
     if workload["reason"] == Reason.LOCKED:
         return "took the lock of"
+    if workload["reason"] == Reason.SCALED_TO_ZERO:
+        return "scaled down"
     return "changed" if workload["uid"] else "created"
 
 

@@ -117,6 +117,8 @@ def _describe_superseded(result: Result, workload: WorkloadResult) -> str:
     if is_left_alone(result, workload) and did != "is deleting":
         left = "was not created again" if is_deleted else "was left alone"
         return f"somebody else {did} {name}, which {left}"
+    if workload["reason"] == Reason.SCALED_TO_ZERO:
+        return f"somebody else scaled {name} to 0: no pod of it is left to judge"
     if did == "deleted":
         and_made = " and made again" if is_made_again(result, workload) else ""
         return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"

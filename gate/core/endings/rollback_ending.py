@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from gate.core.attempt.replacement import LEFT
 from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.endings.unwritten import (
     MAY_HAVE_GONE,
@@ -28,6 +29,9 @@ from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.writes.authorship import name_writer
 from gate.core.writes.way_out import became_theirs
 
+_OF_THE_TOTAL: Final = (Reason.TIMEOUT, Reason.PROGRESS_DEADLINE_EXCEEDED)
+"""Why the only clock of a way back ended it; the message begins with `not complete within`."""
+
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     """Return the ending of a workload after the way back, by its present state.
@@ -48,7 +52,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
         return _not_followed(attempt, ref)
-    verdict = rollout.verdict(attempt.now)
+    verdict = with_refused_removals(attempt, ref, rollout.verdict(attempt.now))
     failure = failure_behind(attempt, ref)
     if verdict.kind is VerdictKind.COMPLETE and not _holds_failed_pods(attempt, ref, verdict):
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
@@ -57,10 +61,34 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         if untouched:
             return Ending(outcome_of(verdict.reason), verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
-    text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
+    said = f"did not complete: {verdict.reason}: {verdict.message}"
+    if verdict.reason in _OF_THE_TOTAL:
+        said = f"was {verdict.message}"
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     causes = tuple(dict.fromkeys(failure.causes + held + verdict.causes))
-    return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+    return replace(
+        failure,
+        outcome=Outcome.ROLLBACK_FAILED,
+        message=CleanText(f"the rollback {said}"),
+        causes=causes,
+    )
+
+
+def with_refused_removals(attempt: Attempt, ref: Ref, verdict: Verdict) -> Verdict:
+    """Return a verdict whose causes say of a pod in the way why the server did not let it go."""
+    refused = {
+        f"pod/{one.pod}": one.message
+        for one in attempt.workloads.replacements.values()
+        if one.workload == ref and one.stage in LEFT
+    }
+    message, causes = verdict.message, []
+    for cause in verdict.causes:
+        said = cause.message
+        if cause.reason is Reason.BLOCKED_BY_POD and cause.subject in refused:
+            said = CleanText(f"{said}; its removal is refused: {refused[cause.subject]}")
+        message = said if message == cause.message else message
+        causes.append(replace(cause, message=said))
+    return replace(verdict, message=message, causes=tuple(causes))
 
 
 def _holds_failed_pods(attempt: Attempt, ref: Ref, verdict: Verdict) -> bool:

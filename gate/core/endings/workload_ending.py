@@ -15,6 +15,7 @@ from gate.core.endings.rollback_ending import (
     causes_behind,
     failure_behind,
     rollback_ending,
+    with_refused_removals,
 )
 from gate.core.endings.shared_ending import end_alike, refused_before_writes
 from gate.core.endings.unwritten import end_awaited, end_dropped, end_late
@@ -116,7 +117,7 @@ def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
 
 def _verdict(attempt: Attempt, ref: Ref, rollout: Rollout) -> Verdict:
     """Return the verdict on a workload, its checks included."""
-    found = rollout.verdict(attempt.now)
+    found = with_refused_removals(attempt, ref, rollout.verdict(attempt.now))
     return health_checks.combine_verdicts(found, health_checks.against(attempt).get(ref)) or found
 
 

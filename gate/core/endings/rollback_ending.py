@@ -61,17 +61,12 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         if untouched:
             return Ending(outcome_of(verdict.reason), verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
-    said = f"did not complete: {verdict.reason}: {verdict.message}"
+    text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
     if verdict.reason in _OF_THE_TOTAL:
-        said = f"was {verdict.message}"
+        text = CleanText(f"the rollback was {verdict.message}")
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     causes = tuple(dict.fromkeys(failure.causes + held + verdict.causes))
-    return replace(
-        failure,
-        outcome=Outcome.ROLLBACK_FAILED,
-        message=CleanText(f"the rollback {said}"),
-        causes=causes,
-    )
+    return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
 
 
 def with_refused_removals(attempt: Attempt, ref: Ref, verdict: Verdict) -> Verdict:

@@ -96,6 +96,14 @@ def stays_as_created(workload: WorkloadResult) -> bool:
     return workload["outcome"] == Outcome.INCONCLUSIVE and workload["reason"] in _HOW
 
 
+def is_new(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether this run created a workload, so that nothing served before it."""
+    return any(
+        item["action"] == "created" or (item["action"] == "kept" and not item["changes"])
+        for item in list_own_objects(result, workload)
+    )
+
+
 def is_unchanged(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether a run with writes left a workload as it found it."""
     return _has_written(result) and not workload["changed"] and not is_unwritten(workload)

@@ -26,6 +26,7 @@ from gate.report.words.fault import (
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import (
     is_left_alone,
+    is_new,
     is_unchanged,
     nothing_held,
 )
@@ -185,6 +186,15 @@ def find_undone(workload: WorkloadResult) -> Version | None:
     return None if undone is None or undone["name"] == workload["new"]["name"] else undone
 
 
+def _why_it_stays(result: Result, workload: WorkloadResult) -> str:
+    """Say of a failed version that alone has pods whether there was another to go back to."""
+    if workload["baseline"] is not None:
+        return "and was not taken back"
+    if is_new(result, workload):
+        return "and there is no other"
+    return "and nothing is known that served before"
+
+
 def _is_mixed(workload: WorkloadResult) -> bool:
     return workload["running"] == "mixed"
 
@@ -208,7 +218,7 @@ def _describe_failed(result: Result, workload: WorkloadResult) -> str:
         return f"{did}; the {kind.name} {fate_words(fate, 1)}{serves}"
     match workload["running"]:
         case "new":
-            return f"{did}, and there is no other"
+            return f"{did}, {_why_it_stays(result, workload)}"
         case "mixed":
             return f"{did}, and runs beside the old one"
         case "baseline" if workload["reason"] in OF_CHECKS:

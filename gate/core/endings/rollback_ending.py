@@ -24,6 +24,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.writes.authorship import name_writer
@@ -64,9 +65,28 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
     if verdict.reason in _OF_THE_TOTAL:
         text = CleanText(f"the rollback was {verdict.message}")
+    text = CleanText(f"{text}{_count_before(attempt, ref, rollout)}")
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     causes = tuple(dict.fromkeys(failure.causes + held + verdict.causes))
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _count_before(attempt: Attempt, ref: Ref, rollout: Rollout) -> str:
+    """Say that no more of its pods were available before this run than are again, else "".
+
+    Which of them was not is no excuse for one that is not now: nobody knows if it is for the same
+    reason.
+    """
+    found, now = attempt.plan.target(ref).snapshot, rollout.snapshot
+    before, after = found.current(), now.current()
+    if attempt.plan.resumed is not None or found.live is None or before is None or after is None:
+        return ""
+    old, all_old = found.count_pods(before).available, found.live.replicas
+    pods = sum(now.count_pods(one).created for one in now.list_owned() if one is not after)
+    is_same = before.name == after.name and not pods and now.count_pods(after).available >= old
+    if not is_same or old >= all_old:
+        return ""
+    return f"; {old} of {all_old} were before this run, too, so that no fewer serve than then"
 
 
 def with_refused_removals(attempt: Attempt, ref: Ref, verdict: Verdict) -> Verdict:

@@ -22,13 +22,16 @@ from gate.report.words.half_applied import (
 )
 from gate.report.words.object_names import kinds_of, some_names, workload_name
 from gate.report.words.single_run import describe_end, describe_stay
+from gate.report.words.worst import worst_workload
 
 MOST_NAMED: Final = 3
 
 
 def names_of(result: Result, workloads: list[WorkloadResult]) -> str:
-    """Return the names of workloads, the first few of many."""
-    return some_names([workload_name(result, one) for one in workloads], MOST_NAMED)
+    """Return the names of workloads, the first few of many, first the one that decided."""
+    worst = worst_workload(result)
+    ranked = sorted(workloads, key=lambda one: one is not worst)
+    return some_names([workload_name(result, one) for one in ranked], MOST_NAMED)
 
 
 def of_several(result: Result) -> str:

@@ -325,7 +325,10 @@ class Rollout:
             return self.applied.judge_empty(live)
         if reason is Reason.COMPLETE and not self.applied.spec_changed:
             reason = Reason.NO_CHANGE
-        return Verdict(VerdictKind.COMPLETE, reason, CleanText(self.count(live)))
+        enough = (
+            "" if self.kind.is_rolled_out(self.snapshot, live) else self.policy.requirement.enough
+        )
+        return Verdict(VerdictKind.COMPLETE, reason, CleanText(f"{self.count(live)}{enough}"))
 
     def _find_dead_end(self, live: Workload, now: float) -> Verdict | None:
         if self.deadline_decides or not self._is_observed(live):

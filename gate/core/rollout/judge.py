@@ -319,15 +319,12 @@ class Rollout:
 
     def _complete(self, live: Workload) -> Verdict | None:
         reason = self._completion(live)
-        if reason is None:
-            return None
-        if reason is Reason.VACUOUS:
-            return self.applied.judge_empty(live)
+        if reason is None or reason is Reason.VACUOUS:
+            return None if reason is None else self.applied.judge_empty(live)
         if reason is Reason.COMPLETE and not self.applied.spec_changed:
             reason = Reason.NO_CHANGE
-        enough = (
-            "" if self.kind.is_rolled_out(self.snapshot, live) else self.policy.requirement.enough
-        )
+        is_whole = self.kind.is_rolled_out(self.snapshot, live)
+        enough = "" if is_whole else self.policy.requirement.enough
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(f"{self.count(live)}{enough}"))
 
     def _find_dead_end(self, live: Workload, now: float) -> Verdict | None:

@@ -65,10 +65,13 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         ),
     ),
     Outcome.SUPERSEDED: (
-        "what somebody else changed it to; if only the lock was taken, what the report says",
         (
-            "find out who: the report names the field manager; then apply again with the"
-            " `--take-over` that it advises"
+            "what somebody else changed it to, nothing if they scaled it to 0; if only the lock was"
+            " taken, what the report says"
+        ),
+        (
+            "find out who: the report names the field manager where one is recorded; then do what"
+            " its `next` says, as to apply again with `--take-over`"
         ),
     ),
     Outcome.LOST_CONTACT: (

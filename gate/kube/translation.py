@@ -143,9 +143,10 @@ def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | N
 
 
 def _too_many(message: str, document: Mapping[str, Any], after: float | None) -> ApiError:
-    """Tell the no of a PodDisruptionBudget from a server that sheds load."""
-    if any(cause.get("reason") == "DisruptionBudget" for cause in _causes(document)):
-        return DisruptionForbidden(message)
+    """Tell the no of a PodDisruptionBudget, by its cause, from a server that sheds load."""
+    for cause in _causes(document):
+        if cause.get("reason") == "DisruptionBudget":
+            return DisruptionForbidden(clean_line(cause.get("message") or message))
     return TooManyRequests(message, retry_after_seconds=after)
 
 

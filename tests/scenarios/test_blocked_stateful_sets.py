@@ -17,13 +17,14 @@ from tests.bed.expectations import (
 )
 from tests.bed.pods import behave, image_of
 from tests.bed.quotas import enforce
-from tests.bed.scene import OURS, Scene, quota
+from tests.bed.scene import OURS, Scene, quota, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_ready
 from tests.cluster.workloads import disruption_budget
 from tests.scenarios.killing import die_at
 from tests.scenarios.pod_replacement import A_MOMENT_SECONDS, db
+from tests.scenarios.versions import one_line
 
 WRITTEN = "patch statefulsets/db"
 EVICTED = "create pods/db-2/eviction"
@@ -248,19 +249,32 @@ def test_a_pending_pod_goes_whatever_its_budget_says(scene: Scene, audit: Trail)
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 
 
-@pytest.mark.contract("B925")
+@pytest.mark.contract("B925", "B1582")
 def test_a_budget_that_forbids_it_is_named_and_not_forced(scene: Scene, audit: Trail) -> None:
-    """Asked once, refused with 429: the pod stays, and the report says what the server said."""
+    """Asked once, refused with 429: the pod stays, and the cause says which budget keeps it."""
     scene.serve(db(1), disruption_budget(minAvailable=3))
     flags = (*SOON, "--rollback-timeout", "8s")
     result = scene.apply(db(2, behaviour="never-ready"), flags=flags)
     ended = assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="NotReady")
     assert "db-2 of revision db-" in causes(ended)["BlockedByPod"]
-    assert warned(result, "db-2 is in the way, and was not replaced: Cannot evict pod")
+    budget = "its removal is refused: The disruption budget db needs 3 healthy pods and has 2"
+    assert budget in causes(ended)["BlockedByPod"]
+    assert not warned(result, "The disruption budget")
+    assert "the rollback was not complete within 8 s: 2 of 3 old pods" in ended["message"]
     assert [one["remedy"] for one in ended["causes"] if one["remedy"]] == ["replace-pod"]
     assert "disruption budget" in result.stdout
     assert image_of(pod_of(scene, 2)) == "shop/db:2"
     assert changes(audit) == [WRITTEN, WRITTEN, f"{EVICTED} 429"]
+
+
+@pytest.mark.contract("B1582")
+def test_what_holds_up_a_way_back_is_on_the_screen_beside_others(scene: Scene) -> None:
+    """Of several workloads too: why it failed is one thing, what keeps it another."""
+    scene.serve(db(1), disruption_budget(minAvailable=3), web())
+    path = scene.manifest(db(2, behaviour="never-ready"), web(2))
+    said = one_line(scene.gate("apply", "-f", path, *SOON, "--rollback-timeout", "8s").stdout)
+    assert "the rollback was not complete within 8 s" in said
+    assert "its removal is refused: The disruption budget db needs 3 healthy pods" in said
 
 
 @pytest.mark.contract("B1236", "B1317")

@@ -154,6 +154,16 @@ def _available(live: JSON) -> int:
     return int(live["status"].get("availableReplicas", 0))
 
 
+@pytest.mark.contract("B1586", "B56")
+def test_a_part_of_the_pods_is_said_to_be_enough(scene: Scene) -> None:
+    """Two of four are ready for good: the reason says why that is complete."""
+    body = web(replicas=4, behaviour="never-ready;only=2")
+    result = scene.apply(body, flags=["--require", "50%"])
+    assert_verified(result)
+    said = "2 of 4 new pods available, enough for --require"
+    assert result.document["message"] == said, str(result)
+
+
 @pytest.mark.long
 @pytest.mark.contract("B113")
 def test_failed_pods_may_be_tolerated(scene: Scene) -> None:

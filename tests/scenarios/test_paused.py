@@ -282,6 +282,24 @@ def test_a_first_deployment_that_was_left_paused_is_resumed_as_its_report_says(
     assert "paused" not in scene.objects.get("deployments", "web")["spec"]
 
 
+@pytest.mark.contract("B1583")
+@pytest.mark.parametrize("served", [True, False])
+def test_a_version_that_was_paused_is_not_said_to_be_the_only_one(
+    scene: Scene, *, served: bool
+) -> None:
+    """No pod of another one is left: whether one served before, the first line says."""
+    crashing = {"strategy": {"type": "Recreate"}, "behaviour": "crash=0.1"}
+    if served:
+        scene.serve(web(strategy=crashing["strategy"]))
+    else:
+        scene.apply(web(**crashing))
+    path = scene.manifest(web(2, **crashing))
+    result = scene.gate("apply", "-f", path, "--on-failure", "pause")
+    why = "was not taken back" if served else "nothing is known that served before"
+    headline = f"FAILED (exit 6): the new version of deployment/web failed, and {why} where"
+    assert headline in one_line(result.stdout)
+
+
 @pytest.mark.contract("B1501")
 @pytest.mark.parametrize(("command", "flag"), [("resume", "--resume "), ("restart", "")])
 def test_a_refused_resume_names_the_apply_that_takes_over(

@@ -12,7 +12,6 @@ from tests.bed.expectations import (
     assert_usage,
     assert_verified,
     changes,
-    warned,
 )
 from tests.bed.pods import image_of
 from tests.bed.scene import OURS, Scene
@@ -155,7 +154,7 @@ def test_a_pod_that_takes_its_time_to_terminate_is_progress(scene: Scene) -> Non
     assert_verified(result)
 
 
-@pytest.mark.contract("B925")
+@pytest.mark.contract("B925", "B1582")
 def test_what_the_server_cannot_evict_is_reported_and_not_repeated(
     scene: Scene, audit: Trail
 ) -> None:
@@ -164,6 +163,7 @@ def test_what_the_server_cannot_evict_is_reported_and_not_repeated(
     scene.serve(stateful_set(), *budgets)
     broken = stateful_set(image="shop/db:2", behaviour=NEVER)
     result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "20s"))
-    assert_ended(result, 5, "rollback-failed", DEADLINE, cause="NotReady")
-    assert warned(result, "more than one PodDisruptionBudget")
+    ended = assert_ended(result, 5, "rollback-failed", DEADLINE, cause="NotReady")
+    (said,) = (one["message"] for one in ended["causes"] if one["reason"] == "BlockedByPod")
+    assert "its removal is refused: This pod has more than one PodDisruptionBudget" in said
     assert evictions(audit) == ["db-2"]

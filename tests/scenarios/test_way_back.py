@@ -19,7 +19,8 @@ from tests.bed.expectations import (
 )
 from tests.bed.interrupting import UNDER_WAY
 from tests.bed.owners import disown, whole
-from tests.bed.scene import Scene, secret, service, settings, web
+from tests.bed.quotas import enforce
+from tests.bed.scene import Scene, quota, secret, service, settings, web
 from tests.cluster import manifests
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
@@ -315,3 +316,25 @@ def test_an_undo_that_could_not_be_taken_back_is_refused(scene: Scene) -> None:
     assert_verified(result)
     assert "a failure of this undo returns to revision 2 (shop/web:2)" in result.stderr
     assert scene.objects.get("configmaps", "settings")["immutable"] is True
+
+
+@pytest.mark.contract("B1584", "B1565")
+@pytest.mark.parametrize("enough", [(), longer(("--require", "3"))])
+def test_a_pod_that_was_missing_before_is_missing_on_the_way_back_too(
+    scene: Scene, enough: tuple[str, ...]
+) -> None:
+    """It is no success without it, and no harm of this run: the reason says how many there were."""
+    scene.serve(web(replicas=4))
+    enforce(scene.objects, quota({"pods": "3"}))
+    scene.objects.delete("pods", scene.objects.list_all("pods", "app=web")[0]["metadata"]["name"])
+    three = {"availableReplicas": 3, "replicas": 3}
+    scene.objects.wait_for("deployments", "web", lambda one: three.items() <= one["status"].items())
+    flags = ("--progress-deadline", "5s", "--rollback-timeout", "8s", *enough)
+    result = scene.apply(web(2, replicas=4), flags=flags)
+    ended = assert_ended(
+        result, 5, "rollback-failed", "ProgressDeadlineExceeded", running="baseline"
+    )
+    assert ended["message"].endswith(
+        "3 of 4 old pods available; 3 of 4 were before this run, too, so that no fewer serve than"
+        " then"
+    ), str(result)

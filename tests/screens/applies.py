@@ -273,6 +273,14 @@ def superseded(stage: Stage) -> None:
         stage.scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
 
 
+def superseded_scaled(stage: Stage) -> None:
+    """Somebody scales the Deployment to 0 in mid-flight."""
+    stage.scene.serve(web())
+    with stage.applying(web(2, behaviour="ready=30")) as running:
+        running.wait_for_line(UNDER_WAY)
+        stage.scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+
+
 def superseded_deleted(stage: Stage) -> None:
     """Somebody deletes the Deployment in mid-flight."""
     stage.scene.serve(web())

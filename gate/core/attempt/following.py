@@ -52,6 +52,7 @@ def applied_of(
         at=at,
         new_template=was is None or was.template.body != deployment.template.body,
         spec_changed=spec_changed(before, live) and not was_over,
+        replicas=_count_wanted(deployment),
     )
 
 
@@ -68,8 +69,14 @@ def applied_found(at: float, live: Workload, *, changed: bool = True) -> Applied
         at=at,
         new_template=changed,
         spec_changed=changed,
+        replicas=_count_wanted(live),
         found=True,
     )
+
+
+def _count_wanted(live: Workload) -> int:
+    """Return the number of replicas, 0 of a kind that has no such number of its own."""
+    return 0 if kind_of(live.ref).default_replicas is None else live.replicas
 
 
 def policy_of_the_way_back(policy: Policy) -> Policy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Final
 
 from gate.core.model.objects import Ref
 from gate.core.rollout.progress import Progress
@@ -25,6 +26,10 @@ class Stage(enum.StrEnum):
     GUARDED = "guarded"
     REFUSED = "refused"
     UNANSWERED = "unanswered"
+
+
+LEFT: Final = (Stage.GUARDED, Stage.REFUSED, Stage.UNANSWERED)
+"""The stages of a pod that the server did not let go."""
 
 
 @dataclass(frozen=True, slots=True)

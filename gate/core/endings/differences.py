@@ -84,7 +84,13 @@ def _leftover(attempt: Attempt, ref: Ref) -> str:
         return ""
     departed = attempt.interference.departures
     gone = [attempt.plan.name_of(one) for one in departed if _is_gone(attempt, one)]
-    theirs = [attempt.plan.name_of(one) for one in departed if not _is_gone(attempt, one)]
+    theirs = [
+        attempt.plan.name_of(one)
+        for one, departure in departed.items()
+        if not _is_gone(attempt, one) and departure.reason is not Reason.SCALED_TO_ZERO
+    ]
+    if not theirs and not gone:
+        return ""
     beside = f"beside somebody else's {_and(theirs)}" if theirs else f"though {_and(gone)} is gone"
     return f"{name} still has what this run wrote, {beside}"
 

@@ -20,7 +20,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import TAKEN_OVER, Outcome, Reason
 from gate.core.protocol.effects import Effect, Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.causes import Cause
@@ -105,7 +105,7 @@ def with_unread(attempt: Attempt) -> Attempt:
 
 def _is_taken_over(attempt: Attempt, ref: Ref) -> bool:
     departure = attempt.interference.departures.get(ref)
-    return departure is not None and departure.reason is Reason.SUPERSEDED
+    return departure is not None and departure.reason in TAKEN_OVER
 
 
 def with_recreations(attempt: Attempt) -> Attempt:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.ending import Ending
+from gate.core.attempt.replacement import LEFT
 from gate.core.attempt.state import Attempt, Rejection
 from gate.core.endings.unwritten import (
     MAY_HAVE_GONE,
@@ -19,15 +20,19 @@ from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason, outcome_of
+from gate.core.model.outcome import TAKEN_OVER, Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.writes.authorship import name_writer
 from gate.core.writes.way_out import became_theirs
+
+_OF_THE_TOTAL: Final = (Reason.TIMEOUT, Reason.PROGRESS_DEADLINE_EXCEEDED)
+"""Why the only clock of a way back ended it; the message begins with `not complete within`."""
 
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
@@ -49,7 +54,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
         return _not_followed(attempt, ref)
-    verdict = rollout.verdict(attempt.now)
+    verdict = with_refused_removals(attempt, ref, rollout.verdict(attempt.now))
     failure = failure_behind(attempt, ref)
     if verdict.kind is VerdictKind.COMPLETE and not _holds_failed_pods(attempt, ref, verdict):
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
@@ -59,9 +64,47 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
             return Ending(outcome_of(verdict.reason), verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
+    if verdict.reason in _OF_THE_TOTAL:
+        text = CleanText(f"the rollback was {verdict.message}")
+    text = CleanText(f"{text}{_count_before(attempt, ref, rollout)}")
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     causes = tuple(dict.fromkeys(failure.causes + held + verdict.causes))
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _count_before(attempt: Attempt, ref: Ref, rollout: Rollout) -> str:
+    """Say that no more of its pods were available before this run than are again, else "".
+
+    Which of them was not is no excuse for one that is not now: nobody knows if it is for the same
+    reason.
+    """
+    found, now = attempt.plan.target(ref).snapshot, rollout.snapshot
+    before, after = found.current(), now.current()
+    if attempt.plan.resumed is not None or found.live is None or before is None or after is None:
+        return ""
+    old, all_old = found.count_pods(before).available, found.live.replicas
+    pods = sum(now.count_pods(one).created for one in now.list_owned() if one is not after)
+    is_same = before.name == after.name and not pods and now.count_pods(after).available >= old
+    if not is_same or old >= all_old:
+        return ""
+    return f"; {old} of {all_old} were before this run, too, so that no fewer serve than then"
+
+
+def with_refused_removals(attempt: Attempt, ref: Ref, verdict: Verdict) -> Verdict:
+    """Return a verdict whose causes say of a pod in the way why the server did not let it go."""
+    refused = {
+        f"pod/{one.pod}": one.message
+        for one in attempt.workloads.replacements.values()
+        if one.workload == ref and one.stage in LEFT
+    }
+    message, causes = verdict.message, []
+    for cause in verdict.causes:
+        said = cause.message
+        if cause.reason is Reason.BLOCKED_BY_POD and cause.subject in refused:
+            said = CleanText(f"{said}; its removal is refused: {refused[cause.subject]}")
+        message = said if message == cause.message else message
+        causes.append(replace(cause, message=said))
+    return replace(verdict, message=message, causes=tuple(causes))
 
 
 def _holds_failed_pods(attempt: Attempt, ref: Ref, verdict: Verdict) -> bool:
@@ -176,7 +219,7 @@ def _end_first(attempt: Attempt, failure: Ending) -> Ending:
     return failure
 
 
-_OF_A_BREAK: Final = (Reason.APPLY_REJECTED, Reason.DELETED, Reason.SUPERSEDED)
+_OF_A_BREAK: Final = (Reason.APPLY_REJECTED, Reason.DELETED, *TAKEN_OVER)
 """Why an apply ended before its last write, other than by a failure or the gate's end."""
 
 

@@ -16,6 +16,7 @@ from gate.core.endings.rollback_ending import (
     causes_behind,
     failure_behind,
     rollback_ending,
+    with_refused_removals,
 )
 from gate.core.endings.shared_ending import end_alike, refused_before_writes
 from gate.core.endings.unwritten import end_awaited, end_dropped, end_late
@@ -26,7 +27,7 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.early_evidence import early_causes, has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
-from gate.core.writes.authorship import name_writer
+from gate.core.writes.authorship import describe_scaler, name_writer
 
 
 def end_workload(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
@@ -73,6 +74,9 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
         departure = replace(departure, causes=causes_behind(attempt, ref))
     if departure.reason is Reason.DELETED:
         return _end_deleted(attempt, ref, departure)
+    if departure.reason is Reason.SCALED_TO_ZERO:
+        by = describe_scaler(attempt.ledger.live.get(ref))
+        return replace(departure, message=CleanText(f"{departure.message} ({by})"))
     if departure.reason is not Reason.SUPERSEDED:
         return departure
     bad, rollout = (
@@ -114,7 +118,7 @@ def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
 
 def _verdict(attempt: Attempt, ref: Ref, rollout: Rollout) -> Verdict:
     """Return the verdict on a workload, its checks included."""
-    found = rollout.verdict(attempt.now)
+    found = with_refused_removals(attempt, ref, rollout.verdict(attempt.now))
     return health_checks.combine_verdicts(found, health_checks.against(attempt).get(ref)) or found
 
 

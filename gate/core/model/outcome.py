@@ -116,6 +116,7 @@ class Reason(AnyReason):
     CHECK_ERROR = "CheckError"
     SUPERSEDED = "Superseded"
     DELETED = "Deleted"
+    SCALED_TO_ZERO = "ScaledToZero"
     PAUSED = "Paused"
     CONFLICT = "Conflict"
     REJECTED = "Rejected"
@@ -195,6 +196,9 @@ def outcome_of(reason: AnyReason) -> Outcome:
     """Return the outcome of what is complete: where nothing rolls, the version does not run."""
     return Outcome.APPLIED if reason is Reason.NO_ROLLOUT else Outcome.VERIFIED
 
+
+TAKEN_OVER: Final = (Reason.SUPERSEDED, Reason.SCALED_TO_ZERO)
+"""What somebody else did to a workload that is still there; managed fields may say who."""
 
 LOCK_REASONS: Final = (Reason.LOCKED, Reason.SIBLING_LOCKED)
 """Endings that say nothing about what runs: whoever took the lock may not have written anything."""

@@ -6,9 +6,9 @@ import functools
 from dataclasses import dataclass
 
 from gate.core.model.body import Body
-from gate.core.model.objects import Template, Workload
+from gate.core.model.objects import CleanText, Template, Workload
 from gate.core.model.outcome import Reason
-from gate.core.rollout.verdict import Verdict
+from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.rollout.workload_kind import CURRENT
 from gate.core.ssa import field_set
 
@@ -19,7 +19,8 @@ class Applied:
 
     `owned` is the FieldsV1 tree under `spec.template` that our manager owned in that answer, None
     if the managed fields are unknown. `at` is when it was written or, if `found`, when somebody
-    else's version was found (monotonic seconds).
+    else's version was found (monotonic seconds). `replicas` are how many it wanted, 0 if its
+    kind has none; where a way back left a 0 that somebody had scaled it to, how many before that.
     """
 
     uid: str
@@ -29,6 +30,7 @@ class Applied:
     at: float
     new_template: bool
     spec_changed: bool
+    replicas: int
     found: bool = False
 
     @property
@@ -56,6 +58,13 @@ class Applied:
         images = ", ".join(live.template.images())
         why = f"somebody else changed the pod template: {images}"
         return Verdict.of_superseded(Reason.SUPERSEDED, why)
+
+    def judge_empty(self, live: Workload) -> Verdict:
+        """Return the verdict on what wants no pod and has none: complete if it was asked for."""
+        if not self.replicas:
+            return Verdict(VerdictKind.COMPLETE, Reason.VACUOUS, CleanText(live.when_empty))
+        why = f"it was scaled from {self.replicas} to 0 replicas"
+        return Verdict.of_superseded(Reason.SCALED_TO_ZERO, why)
 
     def still_stands(self, live: Workload) -> bool:
         """Tell whether what our apply set in `spec.template` is still there.

@@ -144,14 +144,13 @@ class Rollout(ObservedRollout):
 
     def _complete(self, live: Workload) -> Verdict | None:
         reason = self._completion(live)
-        if reason is None:
-            return None
-        said = self.count(live)
-        if reason is Reason.VACUOUS:
-            said = live.when_empty
-        elif reason is Reason.COMPLETE and not self.applied.spec_changed:
+        if reason is None or reason is Reason.VACUOUS:
+            return None if reason is None else self.applied.judge_empty(live)
+        if reason is Reason.COMPLETE and not self.applied.spec_changed:
             reason = Reason.NO_CHANGE
-        return Verdict(VerdictKind.COMPLETE, reason, CleanText(said))
+        is_whole = self.kind.is_rolled_out(self.snapshot, live)
+        enough = "" if is_whole else self.policy.requirement.enough
+        return Verdict(VerdictKind.COMPLETE, reason, CleanText(f"{self.count(live)}{enough}"))
 
     def _find_dead_end(self, live: Workload, now: float) -> Verdict | None:
         if self.deadline_decides or not self._is_observed(live):

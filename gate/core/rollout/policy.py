@@ -130,6 +130,12 @@ class Requirement:
     require_all_nodes: bool = False
     on_delete: OnDelete = OnDelete.REPORT
 
+    @property
+    def enough(self) -> str:
+        """Why less than all pods may be enough, as the end of a sentence; "" if it may not."""
+        is_part = self.require is not None or self.require_min_available
+        return ", enough for --require" if is_part else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Response:

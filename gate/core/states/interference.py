@@ -15,7 +15,7 @@ from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import TRANSITIONS, Trigger
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import TAKEN_OVER, Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Write
@@ -104,7 +104,7 @@ def _ask_who(attempt: Attempt, state: StateBehaviour, gone: Mapping[Ref, Ending]
         read, live = attempt.ledger.live.get(ref), attempt.workloads.rollouts[ref].snapshot.live
         fresh = read is not None and live is not None and read.workload == live
         is_gone = ending.reason is Reason.DELETED and live is None
-        if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
+        if is_gone or (ending.reason in TAKEN_OVER and not fresh):
             unknown.append(ref)
     return read_all(attempt, unknown, whole_rollout=False, anew=True)
 

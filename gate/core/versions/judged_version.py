@@ -30,6 +30,7 @@ _NO_VERDICT: Final = (
     *UNPROVEN,
     Reason.SUPERSEDED,
     Reason.DELETED,
+    Reason.SCALED_TO_ZERO,
     Reason.LOCKED,
     Reason.SIBLING_LOCKED,
 )

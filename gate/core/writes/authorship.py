@@ -56,13 +56,29 @@ def name_writer(read: LiveObject | None, live: Workload | None) -> str:
         return ""
     if read.workload.template.body != live.template.body:
         return ""
-    writers = [
-        (str(entry.get("time") or ""), str(entry.get("manager") or ""))
-        for entry in read.managed.thaw().get("managedFields", ())
-        if field_set.descend(entry.get("fieldsV1"), "spec", "template")
-        and entry.get("manager") != FIELD_MANAGER
-    ]
-    return max(writers, default=("", ""))[1]
+    return _find_last_writer(read, "spec", "template")[1]
+
+
+def describe_scaler(read: LiveObject | None) -> str:
+    """Say who scaled a workload to 0 and when, as far as what was read last shows it."""
+    is_read = read is not None and read.workload is not None and read.workload.replicas == 0
+    at, manager = _find_last_writer(read, "spec", "replicas") if read and is_read else ("", "")
+    if manager:
+        return f"by {manager}{f' at {at}' if at else ''}"
+    return "who did it is not recorded: kubectl scale and autoscalers leave no name beside a 0"
+
+
+def _find_last_writer(read: LiveObject, *names: str) -> tuple[str, str]:
+    """Return when which other field manager wrote the field at `names` last, "" for unknown."""
+    return max(
+        (
+            (str(entry.get("time") or ""), str(entry.get("manager") or ""))
+            for entry in read.managed.thaw().get("managedFields", ())
+            if field_set.descend(entry.get("fieldsV1"), *names) is not None
+            and entry.get("manager") != FIELD_MANAGER
+        ),
+        default=("", ""),
+    )
 
 
 def _list_others(live: LiveObject, field_manager: str) -> dict[tuple[str, str], tuple[Fields, str]]:

@@ -101,8 +101,22 @@ def _follow_from_answer(
     if snapshot is None or live.workload is None:
         return attempt
     applied = applied_of(attempt.now, before, live, field_manager)
+    written = attempt.ledger.written.get(live.ref)
+    if attempt.course.leg is Leg.BACK and live.workload.replicas == 0 and written is not None:
+        applied = replace(applied, replicas=_count_before_scaling(written))
     known = snapshot.fold(Observed(attempt.now, live.workload))
     return start_following(attempt, applied, known)
+
+
+def _count_before_scaling(written: WrittenObject) -> int:
+    """Return how many replicas there were until somebody scaled them to 0, 0 if nobody did.
+
+    A way back to a number of before, or from a manifest's own 0, leaves a 0 by itself.
+    """
+    before, after = written.before, written.after.workload
+    if before is None or before.workload is None or after is None:
+        return 0
+    return after.replicas if before.workload.replicas else 0
 
 
 def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from gate.core.attempt.replacement import Stage
+from gate.core.attempt.replacement import LEFT
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import has_landed_late
 from gate.core.kinds.registry import has_way_back
@@ -128,9 +128,11 @@ def _kept_beside_new(attempt: Attempt) -> Iterator[str]:
 
 
 def _not_replaced(attempt: Attempt) -> Iterator[str]:
-    """Name the pods that stood in the way and that the server did not let go."""
+    """Name the pods that the server did not let go, where no cause does."""
     for one in attempt.workloads.replacements.values():
-        if one.stage in (Stage.GUARDED, Stage.REFUSED, Stage.UNANSWERED):
+        ending = attempt.result.endings.get(one.workload)
+        said = [cause.message for cause in ending.causes] if ending is not None else []
+        if one.stage in LEFT and not any(each.endswith(one.message) for each in said):
             name = attempt.plan.name_of(one.workload)
             yield f"{name}: {one.pod} is in the way, and was not replaced: {one.message}"
 

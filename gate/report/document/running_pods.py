@@ -33,7 +33,7 @@ def running(attempt: Attempt, ref: Ref) -> Running:
     match attempt.result.endings[ref].outcome:
         case Outcome.LOST_CONTACT | Outcome.INTERNAL_ERROR:
             return "unknown"
-        case Outcome.SUPERSEDED:
+        case Outcome.SUPERSEDED if attempt.result.endings[ref].reason != Reason.SCALED_TO_ZERO:
             return _find_running_if_superseded(attempt, ref)
         case Outcome.REFUSED if not attempt.may_have_written:
             return _find_running_if_refused(attempt, ref)

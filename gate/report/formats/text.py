@@ -190,8 +190,9 @@ def _details(block: Block, result: Result, workload: WorkloadResult) -> None:
     kind = registry.of_entry(workload)
     if not alone:
         block.row("about", f"{kind.call(workload['name'])}, namespace {workload['namespace']}", 1)
+    is_whole = alone or workload["outcome"] == Outcome.ROLLBACK_FAILED
     most = 2 if workload["reason"] in _CLOCKS else 1
-    for line in _why(result, workload)[: None if alone else most]:
+    for line in _why(result, workload)[: None if is_whole else most]:
         block.row("why", line, lines=4)
     _runs(block, result, workload)
 
@@ -211,7 +212,7 @@ def _why(result: Result, workload: WorkloadResult) -> list[str]:
     decided = result if how_it_ended(result) and _is_alone(result) else workload
     own = [] if workload["outcome"] == Outcome.INTERRUPTED else [decided["reason"]]
     reasons = ", ".join(dict.fromkeys([*own, *same]))
-    rest = [cause for cause in causes if cause not in alike]
+    rest = [one for one in causes if one not in alike and not message.endswith(one["message"])]
     return [f"{reasons}: {message}", *(f"{c['reason']}: {c['message']}" for c in rest)]
 
 

@@ -42,12 +42,12 @@ from gate.report.words.fault import (
     is_failed_promotion,
 )
 from gate.report.words.fixed_advice import RESUME, fixed_steps
-from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
+from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved, is_new
 from gate.report.words.image_advice import advise_on_image
 from gate.report.words.interrupt_advice import after_interrupt
 from gate.report.words.kind_advice import advise_on_left_runs, kind_advice
 from gate.report.words.object_advice import object_advice
-from gate.report.words.object_names import list_own_objects, workload_name
+from gate.report.words.object_names import workload_name
 from gate.report.words.options import has_option
 from gate.report.words.return_advice import (
     after_refused_writes,
@@ -63,7 +63,7 @@ from gate.report.words.steps import (
     recovery_step,
     step_about,
 )
-from gate.report.words.superseded_advice import advise_if_superseded
+from gate.report.words.superseded_advice import advise_if_scaled_to_zero, advise_if_superseded
 from gate.report.words.undo_advice import (
     PAST_THE_PROMOTION,
     text_of_return,
@@ -207,20 +207,12 @@ def _for_nothing_to_return_to(result: Result, worst: WorkloadResult) -> Iterator
     if worst["outcome"] != Outcome.FAILED or registry.of_entry(worst).runs_once:
         return
     if worst["baseline"] is None:
-        if not _is_new(result, worst) and worst["running"] not in ("none", "other"):
+        if not is_new(result, worst) and worst["running"] not in ("none", "other"):
             text = "no verified version to return to is known; what there is:"
             yield step_about(result, worst, text, "history")
     elif was_never_left(result, worst):
         text = "this run changed nothing that could be taken back; what there is to return to:"
         yield step_about(result, worst, text, "history")
-
-
-def _is_new(result: Result, workload: WorkloadResult) -> bool:
-    """Tell whether this run created a workload, so that nothing served before it."""
-    return any(
-        item["action"] == "created" or (item["action"] == "kept" and not item["changes"])
-        for item in list_own_objects(result, workload)
-    )
 
 
 def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -368,6 +360,7 @@ _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {
     Reason.DELETED: advise_if_deleted,
     Reason.UNREACHABLE: _unreachable,
     Reason.SUPERSEDED: advise_if_superseded,
+    Reason.SCALED_TO_ZERO: advise_if_scaled_to_zero,
     Reason.CHECK_FAILED: _checks,
     Reason.CHECK_INCONCLUSIVE: _checks,
     Reason.CHECK_ERROR: _checks,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import TAKEN_OVER, Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.fault import has_one_version, why_unverified
@@ -20,8 +20,9 @@ _HOW: Final[Mapping[str, str]] = {
     Reason.INTERRUPTED: _BROKE_OFF,
     Reason.DELETED: _BROKE_OFF,
     Reason.SUPERSEDED: _BROKE_OFF,
+    Reason.SCALED_TO_ZERO: _BROKE_OFF,
 }
-_WAITED_IN_VAIN: Final = (Reason.DELETED, Reason.SUPERSEDED)
+_WAITED_IN_VAIN: Final = (Reason.DELETED, *TAKEN_OVER)
 """Why an apply waited in vain for a workload of others: the server rejected nothing."""
 
 
@@ -93,6 +94,14 @@ def is_left_unserved(workload: WorkloadResult) -> bool:
 def stays_as_created(workload: WorkloadResult) -> bool:
     """Tell whether an apply created a workload, was cut off, and left it when it went back."""
     return workload["outcome"] == Outcome.INCONCLUSIVE and workload["reason"] in _HOW
+
+
+def is_new(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether this run created a workload, so that nothing served before it."""
+    return any(
+        item["action"] == "created" or (item["action"] == "kept" and not item["changes"])
+        for item in list_own_objects(result, workload)
+    )
 
 
 def is_unchanged(result: Result, workload: WorkloadResult) -> bool:

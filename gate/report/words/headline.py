@@ -158,8 +158,8 @@ def _of_several_verified(result: Result) -> str:
     parts = [describe_verified(result, one) for one in (*plain[:1], *other[:MOST_NAMED])]
     if len(plain) > 1:
         parts[0] = f"{len(plain)} {kinds_of(plain)} run what was applied"
-    if len(other) > MOST_NAMED:
-        parts.append(f"{len(other) - MOST_NAMED} more are as asked for")
+    if more := len(other[MOST_NAMED:]):
+        parts.append(f"{more} more {'is' if more == 1 else 'are'} as asked for")
     return "; ".join(parts)
 
 

@@ -16,12 +16,6 @@ from gate.report.words.single_run import LEFT, describe_run, describe_stay, stag
 MOST_NAMED = 3
 
 
-def has_failed_for_good(workload: WorkloadResult) -> bool:
-    """Tell whether it failed itself, and nothing takes back what it did."""
-    is_own = workload["outcome"] == Outcome.FAILED and not is_innocent(workload)
-    return is_own and of_entry(workload).runs_once
-
-
 def describe_lasting_failure(result: Result) -> str:
     """Say that it failed, what stays of it, and what became of the rest; "" if nothing such did.
 

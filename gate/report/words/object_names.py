@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from gate.report.kinds import registry
 from gate.report.schema.result import ObjectResult, Result, WorkloadResult
+
+_MOST_COLUMNS: Final = 90
 
 
 def workload_name(result: Result, workload: WorkloadResult) -> str:
@@ -49,11 +52,19 @@ def fitting_names(names: Sequence[str], most_columns: int) -> str:
     count = len(names)
     while count > 1 and len(", ".join(names[:count])) > most_columns:
         count -= 1
-    return some_names(names, count)
+    return _name_first(names, count)
 
 
 def some_names(names: Sequence[str], most: int) -> str:
-    """Return the first names, at most `most`, and how many more there are."""
+    """Return the first names, at most `most`, and how many more there are.
+
+    Of one more the name is there, too, where all of them fit into a line.
+    """
+    is_short = len(names) == most + 1 and len(", ".join(names)) <= _MOST_COLUMNS
+    return _name_first(names, len(names) if is_short else most)
+
+
+def _name_first(names: Sequence[str], most: int) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 

@@ -22,13 +22,16 @@ from gate.report.words.half_applied import (
 )
 from gate.report.words.object_names import kinds_of, some_names, workload_name
 from gate.report.words.single_run import describe_end, describe_stay
+from gate.report.words.worst import worst_workload
 
 MOST_NAMED: Final = 3
 
 
 def names_of(result: Result, workloads: list[WorkloadResult]) -> str:
-    """Return the names of workloads, the first few of many."""
-    return some_names([workload_name(result, one) for one in workloads], MOST_NAMED)
+    """Return the names of workloads, the first few of many, first the one that decided."""
+    worst = worst_workload(result)
+    ranked = sorted(workloads, key=lambda one: one is not worst)
+    return some_names([workload_name(result, one) for one in ranked], MOST_NAMED)
 
 
 def of_several(result: Result) -> str:
@@ -143,6 +146,8 @@ def _describe_superseded(result: Result, alike: list[WorkloadResult]) -> str:
     left = f"; this run stepped back from {names_of(result, beside)} too" if beside else ""
     if any(one["reason"] == Reason.LOCKED for one in theirs):
         return f"somebody else {did}{left}; nothing was written once that was seen"
+    if any(one["reason"] == Reason.SCALED_TO_ZERO for one in theirs):
+        return f"somebody else {did}{left}; what has no pod could not be judged"
     them = "it" if len(theirs) == 1 else "them"
     return f"somebody else {did}{left}; nothing was written to {them} after that"
 
@@ -161,6 +166,8 @@ def what_others_did(workload: WorkloadResult) -> str:
         return "is deleting" if seen is not None and not seen["done"] else "deleted"
     if workload["reason"] == Reason.LOCKED:
         return "took the lock of"
+    if workload["reason"] == Reason.SCALED_TO_ZERO:
+        return "scaled down"
     return "changed" if workload["uid"] else "created"
 
 

@@ -26,6 +26,7 @@ from gate.report.words.fault import (
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import (
     is_left_alone,
+    is_new,
     is_unchanged,
     nothing_held,
 )
@@ -117,6 +118,8 @@ def _describe_superseded(result: Result, workload: WorkloadResult) -> str:
     if is_left_alone(result, workload) and did != "is deleting":
         left = "was not created again" if is_deleted else "was left alone"
         return f"somebody else {did} {name}, which {left}"
+    if workload["reason"] == Reason.SCALED_TO_ZERO:
+        return f"somebody else scaled {name} to 0: no pod of it is left to judge"
     if did == "deleted":
         and_made = " and made again" if is_made_again(result, workload) else ""
         return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"
@@ -183,6 +186,15 @@ def find_undone(workload: WorkloadResult) -> Version | None:
     return None if undone is None or undone["name"] == workload["new"]["name"] else undone
 
 
+def _why_it_stays(result: Result, workload: WorkloadResult) -> str:
+    """Say of a failed version that alone has pods whether there was another to go back to."""
+    if workload["baseline"] is not None:
+        return "and was not taken back"
+    if is_new(result, workload):
+        return "and there is no other"
+    return "and nothing is known that served before"
+
+
 def _is_mixed(workload: WorkloadResult) -> bool:
     return workload["running"] == "mixed"
 
@@ -206,7 +218,7 @@ def _describe_failed(result: Result, workload: WorkloadResult) -> str:
         return f"{did}; the {kind.name} {fate_words(fate, 1)}{serves}"
     match workload["running"]:
         case "new":
-            return f"{did}, and there is no other"
+            return f"{did}, {_why_it_stays(result, workload)}"
         case "mixed":
             return f"{did}, and runs beside the old one"
         case "baseline" if workload["reason"] in OF_CHECKS:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
+from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
@@ -11,7 +14,11 @@ from gate.report.words.attempt_advice import Step, managers_in
 from gate.report.words.kind_advice import kind_advice
 from gate.report.words.object_advice import writers_of
 from gate.report.words.object_names import list_own_objects
-from gate.report.words.steps import step_about, taking_step
+from gate.report.words.steps import place_of, step_about, taking_step
+
+_SCALED_FROM: Final = re.compile(r"scaled from (\d+) to 0 ")
+"""How the judge says how many replicas were wanted of what somebody scaled down."""
+_MOST_SCALED: Final = 2
 
 
 def looking_at(workload: WorkloadResult) -> str:
@@ -37,6 +44,18 @@ def advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step
     yield taking_step(result, "if yours should win", managers)
     if not all(found):
         yield Step("if that is refused, the refusal names whose fields it takes over besides")
+
+
+def advise_if_scaled_to_zero(result: Result, _worst: WorkloadResult) -> Iterator[Step]:
+    """Lead to the pods that were wanted, and to a judgement of them: this run saw none."""
+    scaled = [one for one in result["workloads"] if one["reason"] == Reason.SCALED_TO_ZERO]
+    for one in scaled[:_MOST_SCALED]:
+        called, place = registry.of_entry(one).call(one["name"]), place_of(result, one)
+        count = "".join(_SCALED_FROM.findall(one["message"])) or "1"
+        words = ["kubectl", "scale", called, f"--replicas={count}", *place]
+        text = "somebody, or an autoscaler, wants no pod of it; if it should run:"
+        yield Step(text, shlex.join(words))
+        yield step_about(result, one, "then judge it, since nobody has:", "verify")
 
 
 def _find_managers(result: Result, workload: WorkloadResult) -> list[str]:

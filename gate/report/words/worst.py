@@ -6,7 +6,6 @@ from gate.core.model.outcome import Outcome
 from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.half_applied import is_innocent, is_unwritten
-from gate.report.words.lasting import has_failed_for_good
 from gate.report.words.single_run import is_left_open
 
 
@@ -24,7 +23,7 @@ def worst_workload(result: Result) -> WorkloadResult | None:
         result["workloads"],
         key=lambda d: (
             is_stuck and d["outcome"] != result["outcome"],
-            not has_failed_for_good(d),
+            not _has_failed_for_good(d),
             is_cut_off and not is_left_open(d),
             is_cut_off and is_unwritten(d),
             result["outcome"] == Outcome.FAILED and is_innocent(d),
@@ -36,3 +35,9 @@ def worst_workload(result: Result) -> WorkloadResult | None:
         ),
     )
     return next(iter(ranked), None)
+
+
+def _has_failed_for_good(workload: WorkloadResult) -> bool:
+    """Tell whether it failed itself, and nothing takes back what it did."""
+    is_own = workload["outcome"] == Outcome.FAILED and not is_innocent(workload)
+    return is_own and of_entry(workload).runs_once

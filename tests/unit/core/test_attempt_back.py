@@ -58,6 +58,17 @@ def test_configuration_alone_goes_back_where_the_pods_fail_of_it() -> None:
     assert [name for _, name in player.written()][2:] == ["configmap/settings"]
 
 
+@pytest.mark.contract("B1581", "B75")
+def test_a_way_back_to_a_0_of_somebodys_is_theirs() -> None:
+    """From before its write: the number stays, and no pod shows that what is back works."""
+    player = crashing()
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.server.edit(player.web, NOBODY, {"spec.replicas": 0})
+    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SCALED_TO_ZERO)
+    stored = player.server.stored[player.web]
+    assert (stored.image, stored.leaves["spec.replicas"]) == ("shop/web:v1", 0)
+
+
 @pytest.mark.contract("B134")
 @pytest.mark.parametrize("manager", ["kubectl-edit", "rollout-gate"])
 @pytest.mark.parametrize("data", [{"mode": "x", "theirs": "1"}, {"mode": "theirs"}])

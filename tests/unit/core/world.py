@@ -234,6 +234,7 @@ class Scene:
     deadline_decides: bool = True
     spec_changed: bool = True
     found: bool = False
+    wanted: int | None = None
     made: Template = field(default_factory=template)
 
     def rollout(self) -> Rollout:
@@ -249,6 +250,7 @@ class Scene:
             at=0.0,
             new_template=True,
             spec_changed=self.spec_changed,
+            replicas=self.web.replicas if self.wanted is None else self.wanted,
             found=self.found,
         )
         return Rollout.start(

@@ -51,6 +51,22 @@ def test_what_was_not_verified_before_is_not_verified_by_serving_again() -> None
     assert alone.endswith("serves again, not verified (no verdict)"), alone
 
 
+@pytest.mark.contract("B1585")
+def test_of_many_that_failed_the_one_that_decided_is_named() -> None:
+    """First where not all of them fit, and none is only counted where they do."""
+    names = ("web", "api", "cart", "shop")
+    failed = [workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, name=one) for one in names]
+    mail = workload_result(Outcome.ROLLED_BACK, Reason.OUT_OF_MEMORY, name="mail")
+    for several, named in (
+        (failed[:3], "deployment/mail, deployment/web, deployment/api, deployment/cart failed"),
+        (failed, "deployment/mail, deployment/web, deployment/api and 2 more failed"),
+    ):
+        result = result_of(*several, mail)
+        result["reason"] = Reason.OUT_OF_MEMORY
+        said = headline(result, ONE_LINE)[0]
+        assert named in said, said
+
+
 @pytest.mark.contract("B136")
 @pytest.mark.parametrize(
     ("action", "said"), [("deleted", "was deleted"), ("deleting", "is being deleted")]

@@ -1,0 +1,101 @@
+"""Somebody scales a workload to 0 while it is followed: nobody is left to show that it works."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.bed.expectations import assert_ended, assert_verified, warned
+from tests.bed.interrupting import UNDER_WAY
+from tests.bed.scene import Scene, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import stateful_set
+from tests.scenarios.versions import CRASH
+
+SLOW, SOON = "ready=60", "ready=4"
+
+
+def assert_scaled_to_zero(result: Result, by: str = "not recorded") -> JSON:
+    """Assert that somebody's 0 is no verdict of the gate; return the document of the workload."""
+    ended = assert_ended(result, 8, "superseded", "ScaledToZero", running="none")
+    assert by in result.document["message"], str(result)
+    return ended
+
+
+def verified_again(scene: Scene, result: Result, version: str) -> None:
+    """Follow the advice of a report: the pods that were wanted are judged."""
+    lines = [line.strip() for line in result.stdout.splitlines()]
+    scale, verify = (
+        next(line for line in lines if line.startswith(word)).split()
+        for word in ("kubectl scale", "rollout-gate verify")
+    )
+    scene.kubectl(*scale[1:3], scale[3], check=True)
+    assert "--replicas=2" in scale, str(result)
+    again = scene.gate(*verify[1:3], "--output", "json")
+    assert_verified(again)
+    assert again.document["workloads"][0]["new"]["images"] == [version]
+
+
+@pytest.mark.contract("B1580", "B52")
+def test_a_deployment_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> None:
+    """The end is theirs, nothing goes back, and the advice leads to a judgement."""
+    scene.serve(web())
+    path = scene.manifest(web(2, behaviour=SOON))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        result = running.wait()
+    assert "SUPERSEDED (exit 8): somebody else scaled deployment/web to 0" in result.stdout
+    verified_again(scene, result, "shop/web:2")
+
+
+@pytest.mark.contract("B1580")
+def test_a_stateful_set_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> None:
+    """The same of every kind that has replicas."""
+    scene.serve(stateful_set())
+    with scene.applying(stateful_set(image="shop/db:2", behaviour=SLOW)) as running:
+        running.wait_for_line("applied +statefulset/db")
+        nought = {"spec": {"replicas": 0}}
+        scene.objects.patch("statefulsets", "db", nought, subresource="scale")
+        assert_scaled_to_zero(running.wait())
+
+
+@pytest.mark.contract("B1580")
+def test_who_wrote_a_0_is_named(scene: Scene) -> None:
+    """An edit of the object leaves its name beside the 0, as a scale does not."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour=SLOW)) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.change_as("kubectl-edit", {"spec": {"replicas": 0}})
+        assert_scaled_to_zero(running.wait(), "from 2 to 0 replicas (by kubectl-edit at 20")
+
+
+@pytest.mark.contract("B1580")
+def test_what_was_scaled_to_0_in_the_bake_window_is_not_remembered_as_verified(
+    scene: Scene,
+) -> None:
+    """It was complete, and nobody watched it to the end of the window."""
+    assert_verified(scene.apply(web()))
+    with scene.applying(web(2), flags=["--bake", "60"]) as running:
+        running.wait_for_line("baking")
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        assert_scaled_to_zero(running.wait())
+    shown = json.loads(scene.gate("history", "web", "--output", "json").stdout)
+    verdicts = {one["images"][0]: one["verdict"] for one in shown}
+    assert verdicts == {"shop/web:1": "verified", "shop/web:2": "not verified"}
+
+
+@pytest.mark.contract("B1581")
+def test_a_way_back_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> None:
+    """What was before is back without a pod: the failure is told, and whose the 0 is."""
+    recreate = {"type": "Recreate"}
+    scene.serve(web(strategy=recreate, behaviour=SOON))
+    with scene.applying(web(2, strategy=recreate, behaviour=CRASH)) as running:
+        running.wait_for_line("restored +deployment/web")
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        result = running.wait()
+    ended = assert_scaled_to_zero(result)
+    assert ended["causes"][0]["reason"] == "CrashLoop", str(result)
+    assert not warned(result, "went back to 0 replicas"), str(result)

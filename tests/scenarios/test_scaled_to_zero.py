@@ -99,3 +99,19 @@ def test_a_way_back_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> N
     ended = assert_scaled_to_zero(result)
     assert ended["causes"][0]["reason"] == "CrashLoop", str(result)
     assert not warned(result, "went back to 0 replicas"), str(result)
+
+
+@pytest.mark.contract("B1580", "B1581")
+@pytest.mark.parametrize("is_complete", [True, False], ids=["forward", "back"])
+def test_a_recovery_does_not_call_a_0_of_somebodys_verified(
+    scene: Scene, *, is_complete: bool
+) -> None:
+    """Forward, since no pod is missing, or back: the record knows how many were wanted."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour=SLOW)) as running:
+        running.wait_for_line(UNDER_WAY)
+        running.kill()
+    scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+    if is_complete:
+        scene.objects.wait_complete("web")
+    assert_scaled_to_zero(scene.gate("recover", "web", "--output", "json"))

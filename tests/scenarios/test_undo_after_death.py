@@ -208,7 +208,7 @@ def is_empty(deployment: JSON) -> bool:
 def test_what_a_recovery_to_no_pods_finished_is_the_gates(
     scene: Scene, program: PlayedGate, command: str
 ) -> None:
-    """Killed half-way and scaled to 0: it is finished forward, and nobody else is blamed for it."""
+    """Killed half-way and scaled to 0: the version stays the gate's, and `undo` takes it back."""
     verify_versions(scene, 1, 2, 3)
     bad = web(4, behaviour="never-ready")
     kill_apply(scene, program, settings("4"), bad)
@@ -216,7 +216,7 @@ def test_what_a_recovery_to_no_pods_finished_is_the_gates(
     scene.objects.wait_for("deployments", "web", is_empty)
     if command == "recover":
         recovered = scene.gate("recover", "web", *DOCUMENT)
-        assert_verified(recovered, "Vacuous", running="none")
+        assert_ended(recovered, 8, "superseded", "ScaledToZero", running="none")
     result = undo(scene)
     assert "finishing what attempt" in result.stderr or command == "recover"
     assert result.exit_code == 0, str(result)

@@ -52,7 +52,7 @@ def applied_of(
         at=at,
         new_template=was is None or was.template.body != deployment.template.body,
         spec_changed=spec_changed(before, live) and not was_over,
-        replicas=_count_wanted(deployment),
+        replicas=count_wanted(deployment),
     )
 
 
@@ -69,12 +69,12 @@ def applied_found(at: float, live: Workload, *, changed: bool = True) -> Applied
         at=at,
         new_template=changed,
         spec_changed=changed,
-        replicas=_count_wanted(live),
+        replicas=count_wanted(live),
         found=True,
     )
 
 
-def _count_wanted(live: Workload) -> int:
+def count_wanted(live: Workload) -> int:
     """Return the number of replicas, 0 of a kind that has no such number of its own."""
     return 0 if kind_of(live.ref).default_replicas is None else live.replicas
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.following import applied_of, start_following
+from gate.core.attempt.following import applied_of, count_wanted, start_following
 from gate.core.attempt.last_look import LeftObject
 from gate.core.attempt.state import Attempt
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref
+from gate.core.model.objects import Ref, Workload
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject, content
@@ -101,22 +101,22 @@ def _follow_from_answer(
     if snapshot is None or live.workload is None:
         return attempt
     applied = applied_of(attempt.now, before, live, field_manager)
-    written = attempt.ledger.written.get(live.ref)
-    if attempt.course.leg is Leg.BACK and live.workload.replicas == 0 and written is not None:
-        applied = replace(applied, replicas=_count_before_scaling(written))
+    if attempt.course.leg is Leg.BACK and live.workload.replicas == 0:
+        applied = replace(applied, replicas=_count_before_scaling(attempt, live.ref))
     known = snapshot.fold(Observed(attempt.now, live.workload))
     return start_following(attempt, applied, known)
 
 
-def _count_before_scaling(written: WrittenObject) -> int:
+def _count_before_scaling(attempt: Attempt, ref: Ref) -> int:
     """Return how many replicas there were until somebody scaled them to 0, 0 if nobody did.
 
     A way back to a number of before, or from a manifest's own 0, leaves a 0 by itself.
     """
-    before, after = written.before, written.after.workload
-    if before is None or before.workload is None or after is None:
+    written, made = attempt.ledger.written.get(ref), find_made(attempt, ref)
+    before = written.before if written is not None else None
+    if before is None or before.workload is None or made is None:
         return 0
-    return after.replicas if before.workload.replicas else 0
+    return count_wanted(made) if before.workload.replicas else 0
 
 
 def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
@@ -125,17 +125,26 @@ def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
     return attempt.workloads.rollouts[ref].snapshot if ref in attempt.workloads.rollouts else None
 
 
+def find_made(attempt: Attempt, ref: Ref) -> Workload | None:
+    """Return a workload as our apply made it, whoever changed it since; None if nobody knows.
+
+    What a recovery finds written is as it is live: the dry run of that write tells more.
+    """
+    trial, written = attempt.plan.trial(ref), attempt.ledger.written.get(ref)
+    made = trial if trial is not None else written.after if written is not None else None
+    return made.workload if made is not None else None
+
+
 def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
     """Tell whether somebody has scaled what goes back since it was written: that number stays.
 
     False if another manager owns the number now, as after `kubectl scale` to more than 0: then the
     server reports a conflict, and the field is left out and reported.
     """
-    trial, written = attempt.plan.trial(live.ref), attempt.ledger.written.get(live.ref)
-    made = trial if trial is not None else written.after if written is not None else None
-    if attempt.course.leg is not Leg.BACK or made is None or made.workload is None:
+    made = find_made(attempt, live.ref)
+    if attempt.course.leg is not Leg.BACK or made is None:
         return False
-    if live.workload is None or live.workload.replicas == made.workload.replicas:
+    if live.workload is None or live.workload.replicas == made.replicas:
         return False
     owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
     return all(manager == FIELD_MANAGER for manager, _ in owners)

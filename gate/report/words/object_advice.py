@@ -129,6 +129,7 @@ def _is_leftover(result: Result, item: ObjectResult) -> bool:
         return False
     return any(
         one["outcome"] == Outcome.SUPERSEDED
+        and one["reason"] != Reason.SCALED_TO_ZERO
         and (one["reason"] not in LOCK_REASONS or is_changed_by_others(result, one))
         for one in result["workloads"]
     )

@@ -12,7 +12,7 @@ from typing import Final
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.objects import CleanText, Ref, Revision, Template
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import UNPROVEN, Reason
 from gate.core.plan.plan import Target
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
@@ -87,9 +87,24 @@ def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> 
     left, current = left_unverified(target, history, digests), target.snapshot.current()
     if current is None or (left is not None and not _is_of_another(left, current)):
         return left.why if left is not None else None
-    judged = history.of_replica_set(current)
+    judged = find_last_word(history, current, target.ref)
     why = judged.why if judged is not None else None
     return _NO_VERDICT if why is None and left is not None else why
+
+
+def find_last_word(history: History, revision: Revision, ref: Ref) -> JudgedVersion | None:
+    """Return the newest judgement of a revision of the workload `ref`, None if there is none.
+
+    What an attempt has left complete, without a verdict, is not what was verified by another
+    partition before.
+    """
+    judged = history.of_replica_set(revision)
+    if judged is None or not judged.verified:
+        return judged
+    of_template = (one for one in history.unjudged if one.template == judged.template)
+    since = (one for one in of_template if one.judged_at >= judged.judged_at)
+    ran = (one for one in since if one.why is not None and one.why.reason not in UNPROVEN)
+    return next((one for one in ran if one.members.get(ref) != judged.members.get(ref)), judged)
 
 
 def _is_of_another(left: JudgedVersion, current: Revision) -> bool:

@@ -18,6 +18,7 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.open_findings import list_findings
 
 _NONE_ALONE: Final = CleanText("no version serves alone")
 _NO_VERDICT: Final = Cause(
@@ -121,7 +122,7 @@ def left_unverified(
     verification of this same version, unless that is still the last one. If somebody has since
     changed the workload of an unverified version to another template, it is theirs. One that
     failed stands as long as its template and its configuration do, however it is rolled out; one
-    that a check left, as long as its template does.
+    of which something is open, as long as its template does.
     """
     live = target.snapshot.live
     runs = template_digest(live.template) if live is not None else ""
@@ -141,12 +142,9 @@ def left_unverified(
 def _is_left_as_live(
     version: JudgedVersion, template: Template, history: History, digests: Mapping[Ref, str]
 ) -> bool:
-    """Tell whether this failure is the last word on the live pods and their configuration.
-
-    Of what a check left, on the live pods: it stays until the check is asked again.
-    """
-    if version.is_left_by_check:
-        return version in history.list_doubts(template)
+    """Tell whether this is open about the live pods, or the last word with their configuration."""
+    if version in list_findings(history, template):
+        return True
     is_last_word = version.failed and history.of_template(template) == version
     return is_last_word and not any(version.iter_changed(digests))
 

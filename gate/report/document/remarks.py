@@ -47,11 +47,13 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
 
 
 def _iter_doubts(attempt: Attempt) -> Iterator[str]:
-    """Say what a check found of a version that is complete now, and that was not asked again."""
-    for ref, doubt in attempt.plan.target_set.applied.doubts.items():
+    """Say what was found of a version that is complete now, and was not found out again."""
+    applied = attempt.plan.target_set.applied
+    for ref, doubt in applied.doubts.items():
         ending = attempt.result.endings.get(ref)
         if ending is not None and ending.outcome is Outcome.VERIFIED:
-            stays = "this run judged its pods alone, so history does not call it verified"
+            alone = "this run judged its pods alone, so " if ref in applied.left_by_check else ""
+            stays = f"{alone}history does not call it verified"
             yield f"{attempt.plan.name_of(ref)}: {doubt}; {stays}"
 
 

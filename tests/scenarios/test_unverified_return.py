@@ -329,24 +329,6 @@ def test_a_version_whose_smoke_test_is_in_doubt_is_returned_to_by_nothing(
     assert mode(scene) == "one"
 
 
-@pytest.mark.contract("B1442")
-def test_a_promotion_that_another_failure_broke_is_not_verified_by_serving_again(
-    scene: Scene,
-) -> None:
-    """All pods run the canary since, which `history` calls not verified: so it stays."""
-    assert_verified(scene.apply(stateful_set(), web()))
-    canary = stateful_set(image="shop/db:2", partition=2)
-    assert_verified(scene.apply(canary, web()), "Partitioned", running="mixed")
-    promoted = stateful_set(image="shop/db:2")
-    result = scene.apply(promoted, web(2, behaviour=CRASH))
-    assert_ended(result, 5, "rollback-failed", "CrashLoop")
-    assert judgements(scene, "sts/db")[2] == ("not verified", "SiblingFailed", True)
-    failed = scene.apply(stateful_set(image="shop/db:3", partition=2, behaviour=CRASH), web())
-    assert_rolled_back(failed, "CrashLoop")
-    assert "returns to revision 2 (shop/db:2), not verified (SiblingFailed)" in failed.stderr
-    assert judgements(scene, "sts/db")[4] == ("not verified", "SiblingFailed", True)
-
-
 @pytest.mark.contract("B1443")
 @pytest.mark.parametrize("went_by", ["undo", "rollback"])
 def test_undo_does_not_go_forward_where_people_replace_the_pods(scene: Scene, went_by: str) -> None:

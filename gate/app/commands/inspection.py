@@ -33,7 +33,7 @@ from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
 from gate.core.versions.next_return import next_return
-from gate.core.versions.obstacles import obstacle
+from gate.core.versions.obstacles import find_last_word, obstacle
 from gate.core.versions.undo_choice import choose_version
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import lacking_now
@@ -306,7 +306,7 @@ def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision,
             created_at=rs.created_at,
             pods=pods[rs.uid],
             running=pods[rs.uid].created > 0 if current is None else rs.uid == current.uid,
-            judged=(judged := memory.of_replica_set(rs)),
+            judged=(judged := find_last_word(memory, rs, live.object.ref)),
             returns=returns,
             course=_course(judged, memory),
         )

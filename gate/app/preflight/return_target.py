@@ -16,6 +16,7 @@ from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
 from gate.core.plan.foreseen_return import may_restore, would_change_anything
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import UndoLimits
@@ -200,7 +201,7 @@ def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
             images = ", ".join(baseline.template.images())
             version = f"revision {baseline.revision} ({images})"
             if target.ref in plan.target_set.bodies:
-                there = _there(plan, target.ref, version)
+                there = _there(plan, target, baseline, version)
                 if not returns:
                     return f"{name}: a failure does not return to {there}"
                 why = _why_not_to_what_ran(plan, target.ref)
@@ -220,8 +221,11 @@ def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
             return f"{name}: {why} a failure has nowhere to return to"
 
 
-def _there(plan: Plan, ref: Ref, version: str) -> str:
-    """Name a version that no longer runs, with the reason why a failure returns to it."""
+def _there(plan: Plan, target: Target, baseline: Baseline, version: str) -> str:
+    """Name a version that no longer runs, or not as it was verified, and why it is returned to."""
+    ref, doubt = target.ref, baseline.unverified
+    if doubt is not None and doubt.reason is not Reason.SET_INCOMPLETE:
+        return f"{version} with the strategy of its verification{_as_it_is(target, baseline)}"
     if ref in plan.target_set.unverified:
         return f"the older {version}"
     if ref in plan.target_set.applied.again:

@@ -1,4 +1,4 @@
-"""What a check has found of a version that an attempt applies or keeps without asking it."""
+"""What was found of a version that an attempt applies or keeps, and that it does not find anew."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.obstacles import left_unverified
+from gate.core.versions.open_findings import list_findings
 
 
 def with_doubts(candidates: Candidates, plan: Plan, applied: AppliedVersion) -> AppliedVersion:
-    """Return it with the workloads that get, or keep, a version as a check left it.
+    """Return it with the workloads that get, or keep, a version about which something is open.
 
     A check that this attempt asks as well decides anew.
     """
@@ -33,29 +34,50 @@ def with_doubts(candidates: Candidates, plan: Plan, applied: AppliedVersion) -> 
     return replace(
         applied,
         doubts=FrozenMap((ref, _describe(left)) for ref, left in unasked.items() if left),
-        left_by_check=tuple(ref for ref, left in found.items() if left),
+        left_by_check=tuple(
+            ref for ref, left in found.items() if any(one.is_left_by_check for one in left)
+        ),
     )
 
 
 def _find_kept(
     target: Target, history: History, digests: Mapping[Ref, str], plan: Plan
 ) -> tuple[JudgedVersion, ...]:
-    """Return how each check left what the attempt keeps of a workload, newest first.
+    """Return what stays open about what the attempt keeps of a workload, newest first.
 
     Of a version that is its pod template, whatever else changes, and also where it was taken back
     since; of what was applied beside a template that was verified, or beside another one, all of
     its objects.
     """
     wanted = _find_wanted(target, plan)
-    of_template = history.list_doubts(wanted) if wanted is not None else ()
-    if of_template:
-        return of_template
+    of_template = list_findings(history, wanted) if wanted is not None else ()
+    judges = wanted is None or _judges_pods(target, wanted, plan)
+    if found := tuple(one for one in of_template if one.is_left_by_check or not judges):
+        return found
     left = left_unverified(target, history, digests)
     if left is None or not left.is_left_by_check:
         return ()
     subject = {target.ref, *left.members}
     is_kept = all(_is_kept(plan, one) for one in plan.objects if one.ref in subject)
     return (left,) if is_kept else ()
+
+
+def _judges_pods(target: Target, wanted: Template, plan: Plan) -> bool:
+    """Tell whether an attempt sees more of the pods than that they are ready when it begins.
+
+    It makes new ones, waits for them, or watches them through a bake window.
+    """
+    live, snapshot = target.snapshot.live, target.snapshot
+    if live is None or live.template.body != wanted.body or _restarts(plan, target.ref):
+        return True
+    is_ready = snapshot.kind.is_rolled_out(snapshot, live)
+    return not is_ready or plan.policy.budgets.longest_bake_seconds > 0
+
+
+def _restarts(plan: Plan, ref: Ref) -> bool:
+    """Tell whether an attempt writes into a pod template beside what a manifest says of it."""
+    others = (one for one in plan.writes if one.field_manager != FIELD_MANAGER)
+    return any("template" in one.body.thaw().get("spec", {}) for one in others if one.ref == ref)
 
 
 def _find_wanted(target: Target, plan: Plan) -> Template | None:
@@ -86,10 +108,18 @@ def _is_kept(plan: Plan, planned: PlannedObject) -> bool:
 
 
 def _describe(left: Sequence[JudgedVersion]) -> CleanText:
-    """Say when which checks, that are not asked again, left a version unverified."""
-    found = (
+    """Say what was found of a version, and when, that is not found out anew."""
+    of_checks = ", and ".join(
         f"{'failed a check' if one.failed else 'was left undecided by a check'} at {one.judged_at}"
         f" ({one.why.message if one.why is not None else one.check})"
         for one in left
+        if one.is_left_by_check
     )
-    return CleanText(f"this version {', and '.join(found)}, which this run does not ask")
+    of_pods = (
+        f"failed at {one.judged_at} ({one.why.reason}), its pods were ready before this run, and no"
+        " bake window watches them"
+        for one in left
+        if one.why is not None and not one.is_left_by_check
+    )
+    unasked = (f"{of_checks}, which this run does not ask",) if of_checks else ()
+    return CleanText(f"this version {'; it '.join((*unasked, *of_pods))}")

@@ -157,20 +157,6 @@ class History:
         digest = template_digest(template)
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
-    def list_doubts(self, template: Template) -> tuple[JudgedVersion, ...]:
-        """Return how each check left a pod template that has not been verified since.
-
-        They are the newest of each check, newest first: nothing else answers what it asked.
-        """
-        digest = template_digest(template)
-        newest: dict[str, JudgedVersion] = {}
-        for one in reversed(self.versions):
-            if one.template == digest and one.verified:
-                break
-            if one.template == digest and one.is_left_by_check:
-                newest.setdefault(one.check, one)
-        return tuple(newest.values())
-
     def failure_of(self, replica_set: Revision) -> JudgedVersion | None:
         """Return the newest judgement of a revision by its name if it is a failure, else None."""
         named = (one for one in reversed(self.versions) if one.replica_set == replica_set.name)

@@ -38,6 +38,13 @@ _NO_VERDICT: Final = (
 
 _OF_CHECKS: Final = (Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
 """Reasons by which a check that was asked left a version unverified."""
+_OF_RUNNING_PODS: Final = (
+    Reason.CRASH_LOOP,
+    Reason.OUT_OF_MEMORY,
+    Reason.READINESS_LOST,
+    Reason.AVAILABILITY_LOST,
+)
+"""Reasons by which pods fail that may have been ready before."""
 
 RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
 """The annotation of a pod template by which `kubectl rollout restart` makes new pods."""
@@ -131,6 +138,11 @@ class JudgedVersion:
     def is_left_by_check(self) -> bool:
         """Whether a check failed it, or could not decide."""
         return self.why is not None and self.why.reason in _OF_CHECKS
+
+    @property
+    def is_left_by_pods(self) -> bool:
+        """Whether its pods failed in a way that pods which are ready now do not refute."""
+        return self.why is not None and self.why.reason in _OF_RUNNING_PODS
 
     def is_same_as(self, other: JudgedVersion) -> bool:
         """Tell whether both are the same pod template with the same objects beside it."""

@@ -12,12 +12,13 @@ from typing import Final
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.objects import CleanText, Ref, Revision, Template
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import UNPROVEN, Reason
 from gate.core.plan.plan import Target
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.open_findings import list_findings
 
 _NONE_ALONE: Final = CleanText("no version serves alone")
 _NO_VERDICT: Final = Cause(
@@ -87,9 +88,24 @@ def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> 
     left, current = left_unverified(target, history, digests), target.snapshot.current()
     if current is None or (left is not None and not _is_of_another(left, current)):
         return left.why if left is not None else None
-    judged = history.of_replica_set(current)
+    judged = find_last_word(history, current, target.ref)
     why = judged.why if judged is not None else None
     return _NO_VERDICT if why is None and left is not None else why
+
+
+def find_last_word(history: History, revision: Revision, ref: Ref) -> JudgedVersion | None:
+    """Return the newest judgement of a revision of the workload `ref`, None if there is none.
+
+    What an attempt has left complete, without a verdict, is not what was verified by another
+    partition before.
+    """
+    judged = history.of_replica_set(revision)
+    if judged is None or not judged.verified:
+        return judged
+    of_template = (one for one in history.unjudged if one.template == judged.template)
+    since = (one for one in of_template if one.judged_at >= judged.judged_at)
+    ran = (one for one in since if one.why is not None and one.why.reason not in UNPROVEN)
+    return next((one for one in ran if one.members.get(ref) != judged.members.get(ref)), judged)
 
 
 def _is_of_another(left: JudgedVersion, current: Revision) -> bool:
@@ -106,7 +122,7 @@ def left_unverified(
     verification of this same version, unless that is still the last one. If somebody has since
     changed the workload of an unverified version to another template, it is theirs. One that
     failed stands as long as its template and its configuration do, however it is rolled out; one
-    that a check left, as long as its template does.
+    of which something is open, as long as its template does.
     """
     live = target.snapshot.live
     runs = template_digest(live.template) if live is not None else ""
@@ -126,12 +142,9 @@ def left_unverified(
 def _is_left_as_live(
     version: JudgedVersion, template: Template, history: History, digests: Mapping[Ref, str]
 ) -> bool:
-    """Tell whether this failure is the last word on the live pods and their configuration.
-
-    Of what a check left, on the live pods: it stays until the check is asked again.
-    """
-    if version.is_left_by_check:
-        return version in history.list_doubts(template)
+    """Tell whether this is open about the live pods, or the last word with their configuration."""
+    if version in list_findings(history, template):
+        return True
     is_last_word = version.failed and history.of_template(template) == version
     return is_last_word and not any(version.iter_changed(digests))
 

@@ -15,12 +15,13 @@ from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.plan.target_set import AppliedVersion, TargetSet
-from gate.core.plan.workload_body import applied_template, body_with_template
+from gate.core.plan.workload_body import applied_template, body_with_template, has_same_strategy
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.ssa.applied_fields import digests_of
@@ -264,7 +265,26 @@ def _version(
     body = candidates.body(history, digest, source)
     if body is None:
         return Absent(), None
-    return _baseline(version, owned, source or applied_template(body, version.images)), body
+    baseline = _baseline(version, owned, source or applied_template(body, version.images))
+    if isinstance(baseline, Known) and _brings_no_pod_back(target, version, body, live):
+        doubt = find_doubt(target, history, candidates.live_digests())
+        baseline = Known(replace(baseline.value, unverified=doubt))
+    return baseline, body
+
+
+def _brings_no_pod_back(
+    target: Target, version: JudgedVersion, body: Body, live: LiveObject
+) -> bool:
+    """Tell whether all pods run a version that was verified by another strategy.
+
+    As after the promotion of a canary: those that its partition held do not run the older version
+    again.
+    """
+    snapshot, current = target.snapshot, target.snapshot.current()
+    if _runs_another(target, version) or has_same_strategy(body, live):
+        return False
+    others = (one for one in snapshot.list_owned() if current is None or one.uid != current.uid)
+    return not any(snapshot.count_pods(one).created for one in others)
 
 
 def _as_it_was(candidates: Candidates, target: Target) -> Fact[Baseline]:

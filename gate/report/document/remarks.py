@@ -48,12 +48,13 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
 
 
 def _iter_doubts(attempt: Attempt) -> Iterator[str]:
-    """Say what a check, not asked again, found of a version that is complete now, or paused."""
-    for ref, doubt in attempt.plan.target_set.applied.doubts.items():
+    """Say what was found of a version that is complete or paused, and was not found out again."""
+    applied = attempt.plan.target_set.applied
+    for ref, doubt in applied.doubts.items():
         ending, said = attempt.result.endings.get(ref), f"{attempt.plan.name_of(ref)}: {doubt}"
         if ending is not None and ending.outcome is Outcome.VERIFIED:
-            stays = "this run judged its pods alone, so history does not call it verified"
-            yield f"{said}; {stays}"
+            alone = "this run judged its pods alone, so " if ref in applied.left_by_check else ""
+            yield f"{said}; {alone}history does not call it verified"
         elif ending is not None and ending.reason is Reason.PAUSED:
             yield said
 

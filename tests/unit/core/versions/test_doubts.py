@@ -28,10 +28,16 @@ from tests.unit.core.world import WEB, config_ref
 SAME, OTHER = config("a"), config("b")
 
 
-def is_in_doubt(left: str, body: dict[str, Any], policy: Policy | None = None) -> bool:
+def is_in_doubt(
+    left: str,
+    body: dict[str, Any],
+    policy: Policy | None = None,
+    why: Reason = Reason.CHECK_FAILED,
+) -> bool:
     """Tell whether v1 stays in doubt where an attempt applies it again beside configuration.
 
-    The check `errors` failed it with what is live: its `template`, or the `configuration` alone.
+    The check `errors` failed it with what is live, if `why` is none of its pods: its `template`, or
+    the `configuration` alone.
     """
     server = serving(SAME)
     live = {ref: server.read(ref) for ref in (WEB, config_ref())}
@@ -40,8 +46,8 @@ def is_in_doubt(left: str, body: dict[str, Any], policy: Policy | None = None) -
     assert web is not None
     assert web.workload is not None
     template = template_digest(web.workload.template) if left == "template" else ""
-    why = Cause(Reason.CHECK_FAILED, CleanText("errors: too many"), check="errors")
-    history = History((JudgedVersion(template, (), members, why=why),))
+    cause = Cause(why, CleanText("errors: too many"), check="errors")
+    history = History((JudgedVersion(template, (), members, why=cause),))
     plan = plan_of(server, body, manifest("v1"), policy=policy)
     candidates = Candidates(plan.targets, plan.objects, {WEB: history})
     return WEB in with_doubts(candidates, plan, AppliedVersion()).doubts
@@ -72,3 +78,20 @@ def test_a_doubt_stays_while_what_the_check_left_does(
 def test_a_check_that_only_reports_answers_no_doubt(check: Check, stays: bool) -> None:
     """Its conclusion does not count: nothing verifies the version."""
     assert is_in_doubt("template", SAME, Policy(checks=(check,))) is stays
+
+
+@pytest.mark.contract("B1572")
+@each(
+    ("why", "stays"),
+    [
+        (Reason.CRASH_LOOP, True),
+        (Reason.OUT_OF_MEMORY, True),
+        (Reason.READINESS_LOST, True),
+        (Reason.AVAILABILITY_LOST, True),
+        (Reason.IMAGE_PULL, False),
+        (Reason.TIMEOUT, False),
+    ],
+)
+def test_pods_that_are_ready_refute_what_keeps_pods_from_that(why: Reason, stays: bool) -> None:
+    """What came over pods that were ready may do so again."""
+    assert is_in_doubt("template", OTHER, why=why) is stays

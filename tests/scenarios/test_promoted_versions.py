@@ -1,0 +1,87 @@
+"""What was verified by one partition, and is rolled out by another since: nobody verified that."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified
+from tests.bed.jobs import PHASE, job
+from tests.bed.scene import Scene, web
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import stateful_set
+from tests.scenarios.killing import die_at
+from tests.scenarios.test_unverified_return import judgements
+from tests.scenarios.versions import CRASH, KEEP
+
+
+@pytest.mark.contract("B1442")
+def test_a_promotion_that_another_failure_broke_is_not_verified_by_serving_again(
+    scene: Scene,
+) -> None:
+    """All pods run the canary since, which `history` calls not verified: so it stays."""
+    assert_verified(scene.apply(stateful_set(), web()))
+    canary = stateful_set(image="shop/db:2", partition=2)
+    assert_verified(scene.apply(canary, web()), "Partitioned", running="mixed")
+    promoted = stateful_set(image="shop/db:2")
+    result = scene.apply(promoted, web(2, behaviour=CRASH))
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert judgements(scene, "sts/db")[2] == ("not verified", "SiblingFailed", True)
+    failed = scene.apply(stateful_set(image="shop/db:3", partition=2, behaviour=CRASH), web())
+    assert_rolled_back(failed, "CrashLoop")
+    assert "returns to revision 2 (shop/db:2), not verified (SiblingFailed)" in failed.stderr
+    assert judgements(scene, "sts/db")[4] == ("not verified", "SiblingFailed", True)
+
+
+def lose_a_smoke_test(scene: Scene, body: JSON, name: str) -> None:
+    """Roll a workload out, and leave it there: the gate dies, and nobody knows what a Job found."""
+    smoke = job("smoke", behaviour="complete", annotations={PHASE: "after"})
+    smoke["spec"]["ttlSecondsAfterFinished"] = 0
+    die_at(scene, "applied +job/smoke", body, smoke, flags=("--bake", "60s"))
+    scene.objects.wait("jobs", lambda found: not found)
+    recovered = scene.gate("recover", name, "--output", "json")
+    assert_ended(recovered, 7, "inconclusive", "Interrupted")
+
+
+@pytest.mark.contract("B1570")
+@pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
+def test_a_promotion_that_was_cut_off_is_not_verified_by_serving_again(scene: Scene) -> None:
+    """The canary was verified: its partition comes back, and the pods that it held do not."""
+    canary = stateful_set(image="shop/db:2", partition=2)
+    assert_verified(scene.apply(stateful_set()))
+    assert_verified(scene.apply(canary), "Partitioned", running="mixed")
+    lose_a_smoke_test(scene, stateful_set(image="shop/db:2"), "sts/db")
+    failed = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH))
+    assert_rolled_back(failed, "CrashLoop")
+    there = "revision 2 (shop/db:2) with the strategy of its verification"
+    assert f"a failure returns to {there}, not verified (Interrupted)" in failed.stderr
+    assert failed.document["workloads"][0]["baseline"]["unverified"] == "Interrupted"
+    assert judgements(scene, "sts/db")[4] == ("interrupted", "Interrupted", True)
+
+
+@pytest.mark.contract("B1570")
+@pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
+def test_a_deployment_is_verified_again_with_all_that_it_was_verified_with(scene: Scene) -> None:
+    """Its pods were of that version all the while, and its strategy holds none of another one."""
+    assert_verified(scene.apply(web(2)))
+    lose_a_smoke_test(scene, web(2, minReadySeconds=1), "web")
+    failed = scene.apply(web(3, behaviour=CRASH))
+    assert_rolled_back(failed, "CrashLoop")
+    assert "a failure returns to the last verified revision 1 (shop/web:2)" in failed.stderr
+    assert judgements(scene, "web")[3] == ("verified", "", True)
+
+
+@pytest.mark.contract("B1571")
+@pytest.mark.sandbox_only("which of both is done first")
+def test_a_promotion_beside_a_failure_is_complete_and_not_verified(scene: Scene) -> None:
+    """All pods run what was verified as a canary; so it stays when a failure returns to it."""
+    assert_verified(scene.apply(stateful_set(), web()))
+    canary = stateful_set(image="shop/db:2", partition=2)
+    assert_verified(scene.apply(canary, web()), "Partitioned", running="mixed")
+    promoted = stateful_set(image="shop/db:2")
+    kept = scene.apply(promoted, web(2, behaviour=CRASH), flags=KEEP)
+    assert_ended(kept, 6, "failed", "CrashLoop")
+    assert judgements(scene, "sts/db")[2] == ("complete", "Complete", True)
+    failed = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH))
+    assert "returns to revision 2 (shop/db:2), not verified (no verdict)" in failed.stderr
+    assert_rolled_back(failed, "CrashLoop")
+    assert judgements(scene, "sts/db")[4] == ("complete", "Complete", True)

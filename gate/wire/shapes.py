@@ -26,7 +26,6 @@ class Meta(Shape):
     """ObjectMeta."""
 
     name: str | None = None
-    generate_name: str | None = None
     namespace: str | None = None
     uid: str | None = None
     resource_version: str | None = None

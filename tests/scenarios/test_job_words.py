@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.bed.jobs import CRASH, job
+from tests.bed.jobs import CRASH, REPLACE, job
 from tests.bed.scene import Scene
 
 
@@ -26,19 +26,21 @@ def test_the_status_of_a_job_says_when_it_ran(scene: Scene, behaviour: str, end:
 
 
 @pytest.mark.contract("B1591")
-@pytest.mark.parametrize("naming", ["name", "generateName"])
-def test_a_failed_job_leads_to_what_runs_it_again(scene: Scene, naming: str) -> None:
-    """Whoever made its name; a `verify`, which has no manifest, sees it in the Job."""
-    body = job(behaviour=CRASH)
-    body["metadata"] = {naming: "migrate-x"}
+@pytest.mark.parametrize("way", ["name", "generateName", "replace"])
+def test_a_failed_job_leads_to_what_runs_it_again(scene: Scene, way: str) -> None:
+    """By its name and annotation; a `verify`, which has no manifest, sees them in the Job."""
+    body = job(behaviour=CRASH, annotations={REPLACE: "true"} if way == "replace" else None)
+    if way == "generateName":
+        body["metadata"] = {way: "migrate-"}
     failed = scene.gate("apply", "-f", scene.manifest(body))
     (made,) = scene.objects.list_all("jobs")
     looked = scene.gate("verify", f"job/{made['metadata']['name']}")
     ways = {
         "name": "a failed Job does not run again: apply it under a new name",
         "generateName": "apply again: each apply makes a Job of its own",
+        "replace": "apply again: the failed Job is deleted then, and runs again",
     }
     for result in (failed, looked):
         assert result.exit_code == 6, str(result)
         said = " ".join(result.stdout.split())
-        assert [way for way, words in ways.items() if words in said] == [naming], said
+        assert [one for one, words in ways.items() if words in said] == [way], said

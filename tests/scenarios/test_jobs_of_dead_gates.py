@@ -297,6 +297,27 @@ def test_an_apply_waits_for_the_pod_of_a_job_that_was_deleted(scene: Scene) -> N
 
 
 @pytest.mark.contract("B1590")
+def test_an_apply_waits_for_a_job_whose_deletion_is_held_up(scene: Scene) -> None:
+    """Until its pod has ended, and not for the Job, which a finalizer may keep for ever."""
+    die_beside(scene, "complete=40")
+    assert scene.gate("recover", "web", *DOCUMENT).exit_code == 4
+    scene.objects.patch("jobs", "first", {"metadata": {"finalizers": ["example.com/hold"]}})
+    scene.objects.delete("jobs", "first")
+    result = scene.apply(settings("two"), job("second"), web(2))
+    assert result.exit_code == 0, str(result)
+    assert "of the earlier attempt has not ended" in result.stderr
+    second = scene.objects.get("jobs", "second")["metadata"]["creationTimestamp"]
+    (pod,) = [
+        one
+        for one in scene.objects.list_all("pods")
+        if one["metadata"]["name"].startswith("first-")
+    ]
+    (ended,) = pod["status"]["containerStatuses"]
+    assert second >= ended["state"]["terminated"]["finishedAt"]
+    scene.objects.patch("jobs", "first", {"metadata": {"finalizers": None}})
+
+
+@pytest.mark.contract("B1590")
 @pytest.mark.sandbox_only("what is said of it")
 def test_an_apply_is_refused_while_the_pod_of_a_deleted_job_does_not_end(
     scene: Scene, program: PlayedGate

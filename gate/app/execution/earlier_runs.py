@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from gate.app.runtime.session import Session
-from gate.core.kinds.registry import has_way_back, kind_of
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
@@ -52,10 +52,10 @@ def list_earlier_runs(
 def list_left_behind(
     session: Session, namespaces: Iterable[str], locks: Collection[Lock]
 ) -> Iterator[Ref]:
-    """Yield what is at work of Jobs that name one of the locks, and that nothing else speaks for.
+    """Yield the pods at work of Jobs under these locks that are gone, being deleted or suspended.
 
-    These are pods whose Job is gone, is being deleted or is suspended, then Jobs that are being
-    deleted and have not ended. Nothing of what may not be listed; ApiError for another failure.
+    Such a Job does not tell any more how its pods are. Nothing of what may not be listed; ApiError
+    for another failure.
     """
     for namespace in sorted(set(namespaces)):
         try:
@@ -63,24 +63,19 @@ def list_left_behind(
             jobs = [one for kind in _KINDS for one in list_live(session.client, kind, namespace)]
         except Forbidden:
             continue
-        speaking = {one.uid for one in jobs if _goes_on(one)}
+        telling = {one.uid for one in jobs if _goes_on(one)}
+        ours = {one.uid for one in jobs if has_lock_of(_annotation(one, LOCKS), locks)}
         for one in pods:
-            if has_lock_of(_annotation(one, LOCKS), locks) and speaking.isdisjoint(_owners(one)):
-                yield one.ref
-        for one in jobs:
-            if has_lock_of(_annotation(one, LOCKS), locks) and _is_leaving(one):
+            owners = _owners(one)
+            is_ours = has_lock_of(_annotation(one, LOCKS), locks) or not ours.isdisjoint(owners)
+            if is_ours and telling.isdisjoint(owners):
                 yield one.ref
 
 
 def _goes_on(live: LiveObject) -> bool:
-    """Tell whether what a Job says of itself holds of its pods: it is neither left nor held."""
+    """Tell whether a Job is neither being deleted nor suspended."""
     workload = live.workload
     return workload is not None and not (workload.deleting or workload.paused)
-
-
-def _is_leaving(live: LiveObject) -> bool:
-    workload = live.workload
-    return workload is not None and workload.deleting and not kind_of(live.ref).has_ended(workload)
 
 
 def _owners(live: LiveObject) -> list[str]:

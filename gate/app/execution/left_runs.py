@@ -122,7 +122,7 @@ def _find_running(context: CommandContext, manifest: Manifest) -> list[Ref]:
 
 
 def _find_left_behind(context: CommandContext, manifest: Manifest) -> list[Ref]:
-    """Return what is at work of those that somebody deleted or suspended, pods first."""
+    """Return the pods at work of those that somebody deleted or suspended."""
     namespaces, locks = _find_scope(context, manifest)
     return list(list_left_behind(context.session, namespaces, locks))
 

@@ -21,5 +21,7 @@ class Remedy(enum.StrEnum):
     check speaks against what a pause holds."""
     RUN_ANEW = "run-anew"
     """What runs once gets another name at each apply, which so runs it again."""
+    REPLACE = "replace"
+    """What runs once is deleted by the next apply, which runs it again, as it is marked so."""
     RENAME = "rename"
     """What runs once has a fixed name, and never runs again under it while it is there."""

@@ -73,6 +73,11 @@ JOB: Final = WorkloadWords(
                 remedy=Remedy.RUN_ANEW,
             ),
             Advice(
+                "apply again: the failed Job is deleted then, and runs again, as its annotation"
+                " rollout-gate.dev/replace-failed asks for",
+                remedy=Remedy.REPLACE,
+            ),
+            Advice(
                 "a failed Job does not run again: apply it under a new name, or with the"
                 ' annotation rollout-gate.dev/replace-failed: "true"',
                 remedy=Remedy.RENAME,

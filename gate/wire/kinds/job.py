@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from gate.core.kinds.job import objects as job_objects
+from gate.core.model.run_annotations import REPLACE_FAILED
 from gate.wire import build, shapes
 from gate.wire.kinds.kind import RecordedFields, WatchedKind, WorkloadFormat
 
@@ -48,10 +49,23 @@ class JobStatus(shapes.Shape):
     conditions: list[shapes.Condition] | None = None
 
 
+class Annotations(Struct, rename={"replace_failed": REPLACE_FAILED}, gc=False):
+    """The one annotation that is read."""
+
+    replace_failed: str | None = None
+
+
+class Meta(shapes.Meta):
+    """ObjectMeta, with how it runs again after a failure."""
+
+    generate_name: str | None = None
+    annotations: Annotations | None = None
+
+
 class Job(shapes.Shape, tag_field="kind", tag="Job"):
     """batch/v1 Job; that of a bookmark may lack its spec."""
 
-    metadata: shapes.Meta
+    metadata: Meta
     spec: JobSpec | None = None
     status: JobStatus | None = None
 
@@ -86,6 +100,7 @@ def build_job(found: Job) -> job_objects.Job:
         ignores_failures=any(rule.action == "Ignore" for rule in rules),
         ended_at=build.line(next(_end_times(status), None)),
         has_generated_name=bool(meta.generate_name),
+        may_be_replaced=(meta.annotations or Annotations()).replace_failed == "true",
         has_time_to_live=spec.ttl_seconds_after_finished is not None,
     )
 
@@ -109,6 +124,7 @@ WORKLOAD: Final = WorkloadFormat(
             kept=frozenset(
                 {"completionMode", "podReplacementPolicy", "completionTime", "managedBy"}
             ),
+            annotations=frozenset({REPLACE_FAILED}),
         ),
     )
 )

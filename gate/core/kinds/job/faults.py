@@ -9,7 +9,6 @@ from gate.core.kinds.job.objects import PARKED, Job
 from gate.core.kinds.job.outcome import add_last_words, describe_condition, own_pods
 from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.objects import CleanText, Revision
-from gate.core.model.remedy import Remedy
 from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_denial
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
@@ -19,8 +18,7 @@ def faults(view: View[Revision], live: Job, limits: FailFast) -> Iterator[Fault]
     """Yield that the Job has failed or, while it may go on, what keeps it from its end."""
     if live.failure is not None:
         said = add_last_words(view, live, describe_condition(live.failure))
-        again = Remedy.RUN_ANEW if live.has_generated_name else Remedy.RENAME
-        yield Fault(JobReason.JOB_FAILED, said, 0.0, is_evidence=True, remedy=again)
+        yield Fault(JobReason.JOB_FAILED, said, 0.0, is_evidence=True, remedy=live.next_run)
     elif live.complete is None:
         if live.is_parked:
             yield Fault(JobReason.NO_PARALLELISM, CleanText(PARKED))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.core.model.objects import CleanText, Condition, Ref, Revision, Workload
+from gate.core.model.remedy import Remedy
 from gate.core.rollout.observations import Kind
 
 API_VERSION: Final = "batch/v1"
@@ -32,7 +33,8 @@ class Job(Workload):
     None if any pod's success is enough (a work queue). `active_deadline_seconds` is None without
     one. `ignores_failures` is whether its policy leaves failures of some pods uncounted.
     `has_time_to_live` is whether it has `ttlSecondsAfterFinished`, `has_generated_name` whether it
-    has `metadata.generateName`.
+    has `metadata.generateName`, `may_be_replaced` whether an apply puts a new one in its place once
+    it has failed (`run_annotations.REPLACE_FAILED`).
     """
 
     completions: int | None
@@ -47,6 +49,7 @@ class Job(Workload):
     ignores_failures: bool = False
     has_time_to_live: bool = False
     has_generated_name: bool = False
+    may_be_replaced: bool = False
     ended_at: str = ""
 
     @property
@@ -78,6 +81,13 @@ class Job(Workload):
     def when_empty(self) -> str:
         """What is to be said of it where no pod was to succeed."""
         return "no completions were asked for, and no pod ran"
+
+    @property
+    def next_run(self) -> Remedy:
+        """What it takes to run it again once it has failed."""
+        if self.has_generated_name:
+            return Remedy.RUN_ANEW
+        return Remedy.REPLACE if self.may_be_replaced else Remedy.RENAME
 
     @property
     def run_times(self) -> tuple[str, str]:

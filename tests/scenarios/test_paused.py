@@ -348,6 +348,7 @@ def test_what_fails_is_not_resumed_first(scene: Scene, fault: str) -> None:
     assert ("before anybody resumes it, see what there is to return to" in shown) is bool(fault)
     assert (RESUME in shown) is not bool(fault)
     assert ("a check left this version unverified" in shown) is (fault == "check")
+    assert ("pods of this version failed" in shown) is (fault == "crash")
 
 
 @pytest.mark.contract("B1601", "B1554")

@@ -34,6 +34,7 @@ from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
 from gate.core.versions.next_return import next_return
 from gate.core.versions.obstacles import find_last_word, obstacle
+from gate.core.versions.open_findings import list_findings
 from gate.core.versions.undo_choice import choose_version
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import lacking_now
@@ -49,6 +50,9 @@ EXIT_OF = {
     VerdictKind.FAILED: EXIT_CODES[Outcome.FAILED],
 }
 """Progressing and paused half-way are neither of these: exit 7, inconclusive."""
+
+_LEFT_BY_CHECK: Final = "a check left this version unverified"
+_LEFT_BY_PODS: Final = "pods of this version failed"
 
 
 def status(start: CommandStart, name: str) -> int:
@@ -172,7 +176,7 @@ def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
         return ""
     has_trouble = any(cause.reason not in ON_THEIR_WAY for cause in early_causes(rollout, now))
     is_paused = live.paused and has_way_back(rollout.ref)
-    left = _left_by_check(session, rollout) if is_paused else ""
+    left = _describe_findings(session, rollout) if is_paused else ""
     if left or (is_paused and word == "held" and has_trouble):
         word = "doubtful"
     elif word == "progressing" and has_trouble:
@@ -186,13 +190,18 @@ def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
     return f"{why}: {place}"
 
 
-def _left_by_check(session: Session, rollout: Rollout) -> str:
-    """Say how a check left the live version, as the start of a line; "" where none is known to."""
+def _describe_findings(session: Session, rollout: Rollout) -> str:
+    """Say what a check, or its own pods, left open of the live version, as the start of a line."""
     live, now = rollout.snapshot.live, session.clock.wall()
     memory = recall_history(session, rollout.ref)
-    found = memory.list_doubts(live.template) if live is not None else ()
-    whys = (f"{age(one.judged_at, now)} ago ({one.why.message})" for one in found if one.why)
-    return f"a check left this version unverified {', '.join(whys)}; " if found else ""
+    found = list_findings(memory, live.template) if live is not None else ()
+    said = (
+        f"{_LEFT_BY_CHECK if one.is_left_by_check else _LEFT_BY_PODS}"
+        f" {age(one.judged_at, now)} ago ({one.why.message})"
+        for one in found
+        if one.why is not None
+    )
+    return f"{', '.join(said)}; " if found else ""
 
 
 def _why_empty(session: Session, rollout: Rollout) -> str:

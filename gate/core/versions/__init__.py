@@ -8,6 +8,7 @@ __all__ = [
     "judged_version",
     "next_return",
     "obstacles",
+    "open_findings",
     "selection",
     "shared_members",
     "surroundings",

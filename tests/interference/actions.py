@@ -202,8 +202,7 @@ _NOT_READY = {"type": "Ready", "status": "False", "reason": "KubeletNotReady"}
 _REPLICAS = (
     _action("scale-up", _scale("deployment/web", 4, 5), (), CONFLICT),
     _action("scale-down", _scale("deployment/web", 1), (), CONFLICT),
-    # A version without pods is complete.
-    _action("scale-to-zero", _scale("deployment/web", 0), [0], CONFLICT),
+    _action("scale-to-zero", _scale("deployment/web", 0), [8], CONFLICT),
     _action("autoscaler-created", _create("horizontalpodautoscalers", autoscaler())),
     _action(
         "autoscaler-changed",
@@ -312,7 +311,8 @@ _CONFIGURATION = (
         (),
         CONFLICT,
     ),
-    _action("service-deleted", _delete("services", "web"), early=[3]),
+    # What was written before it goes back.
+    _action("service-deleted", _delete("services", "web"), early=[3, 4]),
     _action("finalizer-put-on", _hold_by_finalizer),
 )
 _GATES = (

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.ssa import managed_fields
+
+REPLICAS_PATH: Final = ".spec.replicas"
+"""The number of replicas as the server names it in a conflict."""
 
 
 class ReplicasPolicy(enum.StrEnum):

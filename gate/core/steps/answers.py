@@ -47,6 +47,7 @@ from gate.core.states.table import STATES
 from gate.core.writes.lagging_server import is_lagging, repeat_later, with_served
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_held
+from gate.core.writes.request import is_scaled_since_read
 from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
 from gate.core.writes.way_out import refused_for_good
 
@@ -192,10 +193,11 @@ def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
     """Handle a write of the way out that the server refused: give up on it.
 
     A workload is read first if anything has changed so far: the refusal may come from somebody
-    else's change, and then that change is what is reported.
+    else's change, and then that change is what is reported. So is one that was scaled meanwhile.
     """
     followed = any(target.ref == rejection.ref for target in attempt.plan.targets)
-    if followed and any(written.changed for written in attempt.ledger.written.values()):
+    is_changed = any(written.changed for written in attempt.ledger.written.values())
+    if followed and (is_changed or is_scaled_since_read(attempt.writes.queue[0], rejection)):
         return replace(
             attempt,
             writes=replace(

@@ -10,6 +10,7 @@ __all__ = [
     "other_users",
     "queue",
     "removed_owners",
+    "request",
     "results",
     "way_out",
 ]

@@ -6,7 +6,7 @@ The preflight decided by what it read; after a conflict or a lost answer the obj
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from gate.core.attempt.state import Attempt, Rejection, Retry
 from gate.core.model.field_manager import Verb
@@ -14,12 +14,11 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.replica_ownership import REPLICAS_PATH
 from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set, managed_fields
 from gate.core.writes.lost_response import has_landed
 from gate.core.writes.replacement import find_before
-
-_REPLICAS_PATH: Final = ".spec.replicas"
 
 
 def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
@@ -94,7 +93,7 @@ def _changed_meanwhile(
         return None
     if _would_undo_scaling(head, before, live):
         text = CleanText("somebody scaled it since it was read")
-        return Rejection(head.ref, Reason.CONFLICT, text, (_REPLICAS_PATH,))
+        return Rejection(head.ref, Reason.CONFLICT, text, (REPLICAS_PATH,))
     if retry.uncertain or substance(live) == substance(before):
         return None
     return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))

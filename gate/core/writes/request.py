@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Step
+from gate.core.attempt.state import Attempt, Rejection, Step
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
-from gate.core.plan.replica_ownership import autoscaled_body, with_live_replicas
+from gate.core.plan.replica_ownership import (
+    REPLICAS_PATH,
+    autoscaled_body,
+    with_live_replicas,
+)
 from gate.core.protocol.effects import Write
 from gate.core.writes.results import was_scaled
 from gate.core.writes.take_over import take_over_now
@@ -52,6 +56,15 @@ def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
     if attempt.course.leg is Leg.BACK and attempt.writes.rollback_written_at is None:
         attempt = replace(attempt, writes=replace(attempt.writes, rollback_written_at=attempt.now))
     return attempt, (write,)
+
+
+def is_scaled_since_read(head: PlannedWrite, rejection: Rejection) -> bool:
+    """Tell whether a write was refused for its live number of replicas alone.
+
+    Somebody has scaled the workload since it was read; the request for what it is now leaves that
+    field to them.
+    """
+    return head.autoscaled and head.verb is Verb.APPLY and rejection.paths == (REPLICAS_PATH,)
 
 
 def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:

@@ -124,9 +124,11 @@ def _action_is_true(facts: Facts, key: Key, action: str, state: str) -> Iterator
     """Hold what is said to have been done against what was, and against what is there."""
     final, own = facts.final(key), facts.own(key)
     if action in {"created", "changed", "kept"}:
-        if _was_gone_when_read(facts, key):
+        if state != "recreated" and _was_gone_when_read(facts, key):
             yield f"it says {action} of {named(key)}, which somebody else has deleted"
         yield from (f"it says {action}, and {each}" for each in not_as_written(facts, key))
+        if state == "recreated" and not (final and was_deleted_by_others(facts, key)):
+            yield f"it says that somebody made {named(key)} again, which nobody did"
     elif action == "restored" and state in {"", "as-written"}:
         yield from _not_restored(facts, key)
     elif action == "deleted" and final:

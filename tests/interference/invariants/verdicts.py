@@ -12,6 +12,7 @@ from tests.interference.actions import ACTIONS
 from tests.interference.expected import (
     FAILED,
     REFUSED,
+    REPLICAS,
     ROLLBACK_FAILED,
     ROLLED_BACK,
     SUPERSEDED,
@@ -161,11 +162,11 @@ def _complete_as_at(facts: Facts, key: Key, version: Version, numbers: list[int]
 
 
 def superseded_by_somebody(facts: Facts) -> Iterator[str]:
-    """Exit 8: there is somebody else's change of a template or a Lease, and it stands."""
+    """Exit 8: there is somebody else's change of a template or a Lease, and it stands, or a 0."""
     if facts.exit_code != SUPERSEDED:
         return
     if not any(_overtakes(facts, key) for key in facts.versions):
-        yield "exit 8, and nobody else changed a template, a Deployment or a lock"
+        yield "exit 8, and nobody else changed a template, a Deployment or a lock, or scaled to 0"
     for key in facts.workloads():
         theirs = facts.changed_by_others(key, facts.before_attempt(key))
         final = facts.final(key)
@@ -181,11 +182,14 @@ def _overtakes(facts: Facts, key: Key) -> bool:
         return bool(theirs)
     if key not in facts.manifest or key.resource not in shop.WORKLOADS:
         return False
-    # Before our own write any change supersedes what was decided on, after it one of the template.
+    # Before our own write any change supersedes what was decided on; after it one of the template
+    # does, and a scale to 0.
     was_written = bool(facts.own(key))
     found = [changes(before, version.leaves) for before, version in theirs]
     gone = any(version.body is None for _, version in theirs)
-    return gone or any(template(each) if was_written else each for each in found)
+    return gone or any(
+        template(each) or each.get(REPLICAS) == 0 if was_written else each for each in found
+    )
 
 
 def refused_wrote_nothing(facts: Facts) -> Iterator[str]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from gate.core.attempt.transitions import State
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.replica_ownership import REPLICAS_PATH, without_replicas
+from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Asking, Read, Write
 from gate.core.protocol.events import (
     AttemptEvent,
@@ -304,6 +308,31 @@ def test_a_number_of_replicas_that_nobody_else_owns_stays_on_the_way_back() -> N
     player.run()
     assert player.writes[-1].body.thaw()["spec"]["replicas"] == 9
     assert player.server.stored[player.web].leaves["spec.replicas"] == 9
+
+
+@pytest.mark.contract("B1587")
+@pytest.mark.parametrize("leg", Leg)
+def test_a_live_number_that_somebody_changes_before_its_write_is_theirs(leg: Leg) -> None:
+    """By an autoscaler, or `kubectl scale`: it keeps no write from being done."""
+    server = serving(v2="crash")
+    plan = planned(server, manifest("v2"))
+    web = plan.targets[0].ref
+    bodies = FrozenMap({web: Body.of(without_replicas(manifest("v1")))})
+    writes = tuple(replace(write, autoscaled=True) for write in plan.writes)
+    player = Player(server, replace(plan, writes=writes, target_set=TargetSet(bodies)))
+    if leg is Leg.BACK:
+        player.run_to(State.RECORDING, leg)
+
+    def scale(player: Player, effect: Write) -> AttemptEvent:
+        player.server.edit(effect.ref, "kubectl", {"spec.replicas": 9})
+        text, now = CleanText("conflict with kubectl"), player.attempt.now
+        return WriteRejected(now, effect.effect_id, Reason.CONFLICT, text, (REPLICAS_PATH,))
+
+    player.bend(Write, scale)
+    assert ends(player.run())[:2] == (4, Outcome.ROLLED_BACK)
+    stored = server.stored[web]
+    assert (stored.image, stored.leaves["spec.replicas"]) == ("shop/web:v1", 9)
+    assert "replicas" not in player.writes[-1].body.thaw()["spec"]
 
 
 @pytest.mark.contract("B140")

@@ -49,15 +49,24 @@ def describe_doubt(reason: str) -> str:
 
 def why_not_alone(snapshot: Snapshot) -> CleanText:
     """Say why what is live is no version to return to, which serves alone only if others do not."""
-    return _NOT_THE_LIVE_ONE if serves_unrolled(snapshot) is not None else _NONE_ALONE
+    return _NOT_THE_LIVE_ONE if _serves_unrolled(snapshot) is not None else _NONE_ALONE
 
 
-def serves_unrolled(snapshot: Snapshot) -> Revision | None:
+def _serves_unrolled(snapshot: Snapshot) -> Revision | None:
     """Return what serves alone while no pod takes the live template, as with `OnDelete`."""
     current = snapshot.current()
     serving = [one for one in snapshot.list_owned() if snapshot.count_pods(one).available]
     is_unrolled = current is not None and not snapshot.count_pods(current).created
     return serving[0] if is_unrolled and len(serving) == 1 else None
+
+
+def serves_by_on_delete(snapshot: Snapshot) -> Revision | None:
+    """Return what serves alone since the strategy leaves its pods to people, None otherwise.
+
+    Beside a template that a controller has yet to roll out, old pods are about to go.
+    """
+    leaves = snapshot.live is not None and snapshot.live.leaves_old_pods
+    return _serves_unrolled(snapshot) if leaves else None
 
 
 def is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:

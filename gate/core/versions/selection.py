@@ -34,7 +34,7 @@ from gate.core.versions.obstacles import (
     is_best_known,
     left_unverified,
     obstacle,
-    serves_unrolled,
+    serves_by_on_delete,
 )
 from gate.core.versions.set_members import (
     changed_unnamed,
@@ -247,7 +247,7 @@ def _version(
         left = left_unverified(target, history, candidates.live_digests())
         known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
         goes_on = isinstance(target.baseline, Absent) and _goes_on(candidates, target)
-        if not (known_bad or goes_on or serves_unrolled(target.snapshot) is not None):
+        if not (known_bad or goes_on or serves_by_on_delete(target.snapshot) is not None):
             return _as_it_was(candidates, target), None
         found = older_version(target, candidates.object(target.ref), history, before, left)
         if found is None:

@@ -26,7 +26,7 @@ from gate.core.versions.judged_version import (
     is_restarted,
     template_digest,
 )
-from gate.core.versions.obstacles import obstacle, serves_unrolled
+from gate.core.versions.obstacles import obstacle, serves_by_on_delete
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +145,14 @@ def older_version(
 ) -> Baseline | None:
     """Return the revision that `undo` would choose, if it serves and no gate verified one.
 
-    Where no pod takes the live template, it is what they all run, also if an undo left that. None
+    Where `OnDelete` keeps all pods as they are, it is what they run, also if an undo left it. None
     if it belongs to the `planned` version, or if the attempt that `left` something unverified also
     left objects beside the workloads: old pods would come back with a configuration that they never
     ran with.
     """
     snapshot = target.snapshot
     found = serving_choice(choose_version(snapshot, history, digests), snapshot)
-    runs = serves_unrolled(snapshot)
+    runs = serves_by_on_delete(snapshot)
     if found is None and runs is not None and history.failure_of(runs) is None:
         found = runs
     trial = planned.trial.workload if planned.trial is not None else None

@@ -66,7 +66,8 @@ def test_what_is_not_ready_any_more_is_waited_for_again(scene: Scene) -> None:
         running.wait_for_line("baking +")
         none = {"status": {"loadBalancer": {"ingress": None}}}
         scene.objects.patch("services", "web", none, subresource="status")
-        running.wait_for_line(r" [5-9]\.\ds +awaiting +waiting for service/web .its load balancer")
+        again = r" ([5-9]|\d\d+)\.\ds +awaiting +waiting for service/web .its load balancer"
+        running.wait_for_line(again)
         scene.objects.patch("services", "web", ADDRESS, subresource="status")
         assert_verified(running.wait())
 

@@ -279,7 +279,7 @@ class Client:
             where = self.connection.cluster, self.connection.namespace
             named.hint = failures.role_hint(*where, named.verb)
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
-            self._note_failure(named, sent_at)
+            self._note_failure(named)
         else:
             self._note_success()
         return named
@@ -294,7 +294,7 @@ class Client:
         if self.contact is not None:
             self.contact.note_success()
 
-    def _note_failure(self, error: ApiError, sent_at: float) -> None:
+    def _note_failure(self, error: ApiError, sent_at: float = math.inf) -> None:
         self.pace.note_trouble()
         if self.contact is not None:
             self.contact.note_failure(error.message, sent_at)

@@ -60,6 +60,16 @@ def test_on_delete_leaves_nothing_unsaid_of_a_pod_that_is_not_available(agents: 
     assert "applied" not in agents.scene.gate("status", "ds/agent").stdout
 
 
+@pytest.mark.contract("B946", "B1586")
+def test_a_part_of_the_pods_is_not_enough_where_none_is_replaced(agents: Agents) -> None:
+    """`--require` has no part in what `OnDelete` leaves."""
+    agents.serve(updateStrategy={"type": "OnDelete"})
+    body = agents.version(2, updateStrategy={"type": "OnDelete"})
+    result = agents.apply(body, "--require", "50%")
+    assert_ended(result, 0, "applied", "NoRollout", running="baseline")
+    assert "enough for --require" not in said(result)
+
+
 @pytest.mark.contract("B946")
 def test_the_strategy_on_delete_can_be_waited_for(agents: Agents) -> None:
     """With `--on-delete wait` it is done when somebody has deleted the old pods."""

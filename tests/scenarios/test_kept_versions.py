@@ -76,7 +76,7 @@ def test_pods_that_failed_and_are_ready_are_not_judged_by_a_look(
 
 
 @pytest.mark.contract("B1572")
-@pytest.mark.parametrize("how", ["baked", "restarted", "came-up"])
+@pytest.mark.parametrize("how", ["baked", "restarted", "came-up", "scaled-up"])
 def test_pods_that_a_run_has_watched_verify_what_failed(scene: Scene, how: str) -> None:
     """Through a bake window, or as they start: the next failure returns to version 2."""
     verify_versions(scene, 1)
@@ -88,12 +88,15 @@ def test_pods_that_a_run_has_watched_verify_what_failed(scene: Scene, how: str) 
             again = running.wait()
     else:
         heal_pods(scene)
-        restart = ("restart", "web", *DOCUMENT)
-        again = scene.gate(*restart) if how == "restarted" else scene.apply(web(2), flags=BAKED)
+        if how == "restarted":
+            again = scene.gate("restart", "web", *DOCUMENT)
+        else:
+            replicas, flags = (4, ()) if how == "scaled-up" else (2, BAKED)
+            again = scene.apply(web(2, replicas=replicas), flags=flags)
     assert not warned(verified(again), UNWATCHED[1])
     assert verdict(scene) == "verified"
     assert_rolled_back(scene.apply(web(4, behaviour=CRASH)), "CrashLoop")
-    assert_runs(scene.objects, "shop/web:2")
+    assert_runs(scene.objects, "shop/web:2", replicas=4 if how == "scaled-up" else 2)
 
 
 @pytest.mark.contract("B1572")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified
@@ -32,6 +35,11 @@ def test_a_promotion_that_another_failure_broke_is_not_verified_by_serving_again
     assert judgements(scene, "sts/db")[4] == ("not verified", "SiblingFailed", True)
 
 
+def db(version: int, **spec: Any) -> JSON:
+    """Return a StatefulSet of a version."""
+    return stateful_set(image=f"shop/db:{version}", **spec)
+
+
 def lose_a_smoke_test(scene: Scene, body: JSON, name: str) -> None:
     """Roll a workload out, and leave it there: the gate dies, and nobody knows what a Job found."""
     smoke = job("smoke", behaviour="complete", annotations={PHASE: "after"})
@@ -60,14 +68,18 @@ def test_a_promotion_that_was_cut_off_is_not_verified_by_serving_again(scene: Sc
 
 @pytest.mark.contract("B1570")
 @pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
-def test_a_deployment_is_verified_again_with_all_that_it_was_verified_with(scene: Scene) -> None:
+@pytest.mark.parametrize(("make", "name"), [(web, "web"), (db, "sts/db")])
+def test_what_holds_no_pod_back_is_verified_again_with_all_that_it_was_verified_with(
+    scene: Scene, make: Callable[..., JSON], name: str
+) -> None:
     """Its pods were of that version all the while, and its strategy holds none of another one."""
-    assert_verified(scene.apply(web(2)))
-    lose_a_smoke_test(scene, web(2, minReadySeconds=1), "web")
-    failed = scene.apply(web(3, behaviour=CRASH))
+    assert_verified(scene.apply(make(2)))
+    lose_a_smoke_test(scene, make(2, minReadySeconds=1), name)
+    failed = scene.apply(make(3, behaviour=CRASH))
     assert_rolled_back(failed, "CrashLoop")
-    assert "a failure returns to the last verified revision 1 (shop/web:2)" in failed.stderr
-    assert judgements(scene, "web")[3] == ("verified", "", True)
+    image = f"shop/{name.removeprefix('sts/')}:2"
+    assert f"a failure returns to the last verified revision 1 ({image})" in failed.stderr
+    assert judgements(scene, name)[3] == ("verified", "", True)
 
 
 @pytest.mark.contract("B1571")

@@ -6,8 +6,15 @@ import json
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_verified, warned
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    warned,
+)
 from tests.bed.interrupting import UNDER_WAY
+from tests.bed.jobs import PHASE, job
 from tests.bed.scene import Scene, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -85,6 +92,39 @@ def test_what_was_scaled_to_0_in_the_bake_window_is_not_remembered_as_verified(
     shown = json.loads(scene.gate("history", "web", "--output", "json").stdout)
     verdicts = {one["images"][0]: one["verdict"] for one in shown}
     assert verdicts == {"shop/web:1": "verified", "shop/web:2": "not verified"}
+
+
+@pytest.mark.contract("B1580")
+def test_a_scale_to_0_before_the_write_is_no_verification(scene: Scene) -> None:
+    """The live 0 stays, since the manifest names no number, and the preflight saw two pods."""
+    scene.serve(web())
+    bare = web(2)
+    del bare["spec"]["replicas"]
+    migration = job("first", behaviour="complete=5", annotations={PHASE: "before"})
+    with scene.applying(bare, migration, flags=("--take-over", "tests")) as running:
+        running.wait_for_line("applied +job/first")
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        assert_scaled_to_zero(running.wait())
+
+
+@pytest.mark.contract("B1580")
+@pytest.mark.sandbox_only("what is remembered is the same on any cluster")
+@pytest.mark.parametrize("is_scaled_back", [False, True])
+def test_what_was_scaled_to_0_unjudged_is_not_returned_to(
+    scene: Scene, *, is_scaled_back: bool
+) -> None:
+    """A version was verified before it, and a failure goes there."""
+    assert_verified(scene.apply(web()))
+    with scene.applying(web(2, behaviour=SLOW)) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        assert_scaled_to_zero(running.wait())
+    if is_scaled_back:
+        scene.kubectl("scale", "deployment/web", "--replicas=2", check=True)
+        scene.objects.wait_complete("web", timeout_seconds=100.0)
+    failed = scene.apply(web(3, behaviour=CRASH), flags=("--replicas", "apply"))
+    assert_rolled_back(failed, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.contract("B1581")

@@ -335,6 +335,5 @@ def test_a_pod_that_was_missing_before_is_missing_on_the_way_back_too(
         result, 5, "rollback-failed", "ProgressDeadlineExceeded", running="baseline"
     )
     assert ended["message"].endswith(
-        "3 of 4 old pods available; 3 of 4 were before this run, too, so that no fewer serve than"
-        " then"
+        "3 of 4 old pods available; before this run 3 of 4 were, so that no fewer serve than then"
     ), str(result)

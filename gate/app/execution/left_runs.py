@@ -5,6 +5,7 @@ It may be a migration, of which two must not run at the same time.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -32,6 +33,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
 from gate.core.rollout.policy import Policy
+from gate.engine import HEARTBEAT_SECONDS
 from gate.errors import RefusedError
 from gate.kube.reads import Reader
 from gate.manifests.manifest import Manifest
@@ -146,7 +148,7 @@ def _await_left_behind(
     context: CommandContext, manifest: Manifest, *, is_after_recovery: bool
 ) -> None:
     """Wait until none of them is at work; raises RefusedError where the budget ends before."""
-    clock, said = context.session.clock, False
+    clock, said, said_at = context.session.clock, "", -math.inf
     until = clock.now() + (context.settings.timeout or UNFOLLOWED_SECONDS)
     with context.ends_at_signal():
         while left := _find_left_behind(context, manifest):
@@ -154,11 +156,10 @@ def _await_left_behind(
                 refusal = _refuse_beside(context, left[0])
                 refusal.after_recovery = is_after_recovery
                 raise refusal
-            if not said:
-                context.console.note(
-                    "recover", f"{_describe_left(left[0])}: nothing else is written before it has"
-                )
-            said = True
+            line = f"{_describe_left(left[0])}: nothing else is written before it has"
+            if line != said or clock.now() >= said_at + HEARTBEAT_SECONDS:
+                context.console.note("recover", line)
+                said, said_at = line, clock.now()
             clock.wait(_POLL_SECONDS)
 
 
@@ -223,7 +224,10 @@ def _refuse(context: CommandContext, ref: Ref) -> RefusedError:
 
 
 def _plan_wait(context: CommandContext, ref: Ref) -> Ready | None:
-    """Return the plan that writes nothing and follows a workload, None if it ended or is gone."""
+    """Return the plan that writes nothing and follows a workload.
+
+    None if it ended or is gone, or if its pods alone tell, since it is suspended or going.
+    """
     session = context.session
     found = Reader(session.client, session.resources, session.clock).live(ref)
     if not isinstance(found, Known):
@@ -232,7 +236,8 @@ def _plan_wait(context: CommandContext, ref: Ref) -> Ready | None:
     watching.start()
     watching.settle(context.settings.connect_timeout)
     snapshot = watching.snapshot(ref)
-    if snapshot.live is None or snapshot.kind.has_ended(snapshot.live):
+    live = snapshot.live
+    if live is None or live.paused or live.deleting or snapshot.kind.has_ended(live):
         return None
     budgets = replace(policy(context.settings).budgets, bake_seconds=0.0, evidence_seconds=0.0)
     targets = (watching.target(ref),)

@@ -166,8 +166,9 @@ def _find_unverified(
 ) -> JudgedVersion | None:
     """Return the version that was rolled out if it was not verified, None if it was.
 
-    None, too, for one that somebody else replaced before it had failed: nothing is known of it,
-    and where a change failed that went back, and no version (`is_same_throughout`).
+    None, too, for one that somebody else replaced before it had failed: nothing is known of it
+    (one that somebody scaled to 0 stays, and is ours), and where a change failed that went back,
+    and no version (`is_same_throughout`).
     What is complete is not verified by an attempt whose smoke test failed, or is in doubt.
     """
     tried = attempt.ledger.written.get(ref)
@@ -177,6 +178,7 @@ def _find_unverified(
         return _beside_unchanged(attempt, record, tried.after)
     is_undecided = ending.outcome in _UNDECIDED and not _is_cut_off(attempt, ref)
     is_undecided = is_undecided and not is_known_failure(attempt, ref)
+    is_undecided = is_undecided and ending.reason is not Reason.SCALED_TO_ZERO
     doubt = find_doubt_of_jobs(attempt) if ending.outcome is Outcome.VERIFIED else None
     if is_undecided or (ending.outcome is Outcome.VERIFIED and doubt is None):
         return None

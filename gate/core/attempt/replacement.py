@@ -29,7 +29,7 @@ class Stage(enum.StrEnum):
 
 
 LEFT: Final = (Stage.GUARDED, Stage.REFUSED, Stage.UNANSWERED)
-"""The stages of a pod that the server did not let go."""
+"""The stages of a pod that the server did not let go, or of which it did not say so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.ending import Ending
-from gate.core.attempt.replacement import LEFT
+from gate.core.attempt.replacement import LEFT, Stage
 from gate.core.attempt.state import Attempt, Rejection
 from gate.core.endings.unwritten import (
     MAY_HAVE_GONE,
@@ -87,13 +87,13 @@ def _count_before(attempt: Attempt, ref: Ref, rollout: Rollout) -> str:
     is_same = before.name == after.name and not pods and now.count_pods(after).available >= old
     if not is_same or old >= all_old:
         return ""
-    return f"; {old} of {all_old} were before this run, too, so that no fewer serve than then"
+    return f"; before this run {old} of {all_old} were, so that no fewer serve than then"
 
 
 def with_refused_removals(attempt: Attempt, ref: Ref, verdict: Verdict) -> Verdict:
     """Return a verdict whose causes say of a pod in the way why the server did not let it go."""
     refused = {
-        f"pod/{one.pod}": one.message
+        f"pod/{one.pod}": one
         for one in attempt.workloads.replacements.values()
         if one.workload == ref and one.stage in LEFT
     }
@@ -101,7 +101,9 @@ def with_refused_removals(attempt: Attempt, ref: Ref, verdict: Verdict) -> Verdi
     for cause in verdict.causes:
         said = cause.message
         if cause.reason is Reason.BLOCKED_BY_POD and cause.subject in refused:
-            said = CleanText(f"{said}; its removal is refused: {refused[cause.subject]}")
+            one = refused[cause.subject]
+            how = "has no answer" if one.stage is Stage.UNANSWERED else "is refused"
+            said = CleanText(f"{said}; its removal {how}: {one.message}")
         message = said if message == cause.message else message
         causes.append(replace(cause, message=said))
     return replace(verdict, message=message, causes=tuple(causes))

@@ -17,8 +17,8 @@ class Remedy(enum.StrEnum):
     LOWER_PARTITION = "lower-partition"
     """Below the partition it comes back at the version that it has, whoever deletes it."""
     UNDO = "undo"
-    """An undo goes to another version, where what served before does not serve again, or where a
-    check speaks against what a pause holds."""
+    """An undo goes to another version, where what served before does not serve again, or where
+    something speaks against what a pause holds."""
     RUN_ANEW = "run-anew"
     """What runs once gets another name at each apply, which so runs it again."""
     REPLACE = "replace"

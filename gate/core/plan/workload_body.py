@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, Final
 
 from gate.core.kinds.registry import is_workload, kind_of, kind_of_body
 from gate.core.model.body import Body
@@ -11,6 +11,9 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Container, Ref, Template
 from gate.core.ssa import managed_fields
+
+_DEFAULT_STRATEGY: Final = "RollingUpdate"
+"""The `updateStrategy.type` of a StatefulSet or a DaemonSet that names none."""
 
 
 def body_with_template(
@@ -36,7 +39,7 @@ def has_same_strategy(member: Body, live: LiveObject) -> bool:
     asked, found = (
         (one.thaw().get("spec") or {}).get("updateStrategy") or {} for one in (member, live.body)
     )
-    if asked.get("type") != found.get("type"):
+    if asked.get("type", _DEFAULT_STRATEGY) != found.get("type", _DEFAULT_STRATEGY):
         return False
     named = asked.get("rollingUpdate") or {}
     return named.items() <= (found.get("rollingUpdate") or {}).items()

@@ -148,8 +148,9 @@ class Rollout(ObservedRollout):
             return None if reason is None else self.applied.judge_empty(live)
         if reason is Reason.COMPLETE and not self.applied.spec_changed:
             reason = Reason.NO_CHANGE
-        is_whole = self.kind.is_rolled_out(self.snapshot, live)
-        enough = "" if is_whole else self.policy.requirement.enough
+        rolls = reason in (Reason.COMPLETE, Reason.NO_CHANGE)
+        is_part = rolls and not self.kind.is_rolled_out(self.snapshot, live)
+        enough = self.policy.requirement.enough if is_part else ""
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(f"{self.count(live)}{enough}"))
 
     def _find_dead_end(self, live: Workload, now: float) -> Verdict | None:

@@ -110,7 +110,8 @@ def _describe_silence(attempt: Attempt) -> str:
     if attempt.course.state in (State.CLOSING, State.ENDED):
         return ""
     seconds = attempt.now - attempt.interference.contact.facts_at
-    seen = f"; nothing was seen for {seconds:.0f} s" if math.isfinite(seconds) else ""
+    is_silent = math.isfinite(seconds) and seconds >= 1
+    seen = f"; nothing was seen for {seconds:.0f} s" if is_silent else ""
     return f"{seen}; the gate goes on, and asks again"
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
-from gate.core.model.objects import CleanText, Ref, Template
+from gate.core.model.objects import CleanText, Ref, Template, Workload
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.target_set import AppliedVersion
@@ -65,13 +65,22 @@ def _find_kept(
 def _judges_pods(target: Target, wanted: Template, plan: Plan) -> bool:
     """Tell whether an attempt sees more of the pods than that they are ready when it begins.
 
-    It makes new ones, waits for them, or watches them through a bake window.
+    It makes new ones, waits for them, or watches them through a bake window. With OnDelete a
+    template that was applied makes none.
     """
-    live, snapshot = target.snapshot.live, target.snapshot
-    if live is None or live.template.body != wanted.body or _restarts(plan, target.ref):
+    live, snapshot, trial = target.snapshot.live, target.snapshot, plan.trial(target.ref)
+    bakes = plan.policy.budgets.longest_bake_seconds > 0
+    if live is None or bakes or _restarts(plan, target.ref):
         return True
-    is_ready = snapshot.kind.is_rolled_out(snapshot, live)
-    return not is_ready or plan.policy.budgets.longest_bake_seconds > 0
+    after = (trial.workload if trial is not None else None) or live
+    if live.template.body != wanted.body:
+        return not after.leaves_old_pods
+    return not snapshot.kind.is_rolled_out(snapshot, live) or _wants_more_pods(live, after)
+
+
+def _wants_more_pods(live: Workload, after: Workload) -> bool:
+    """Tell whether more pods are to take the template: of more replicas, or a lower partition."""
+    return after.replicas - after.old_pods_kept > live.replicas - live.old_pods_kept
 
 
 def _restarts(plan: Plan, ref: Ref) -> bool:

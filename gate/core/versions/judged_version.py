@@ -22,6 +22,7 @@ _NO_FAILURES: Final = (
     Reason.CHECK_ERROR,
     Reason.SIBLING_FAILED,
     Reason.PAUSED,
+    Reason.SCALED_TO_ZERO,
 )
 """Reasons of an end that say nothing about the attempt's version."""
 _NO_VERDICT: Final = (
@@ -30,7 +31,6 @@ _NO_VERDICT: Final = (
     *UNPROVEN,
     Reason.SUPERSEDED,
     Reason.DELETED,
-    Reason.SCALED_TO_ZERO,
     Reason.LOCKED,
     Reason.SIBLING_LOCKED,
 )

@@ -101,8 +101,11 @@ def _follow_from_answer(
     if snapshot is None or live.workload is None:
         return attempt
     applied = applied_of(attempt.now, before, live, field_manager)
-    if attempt.course.leg is Leg.BACK and live.workload.replicas == 0:
-        applied = replace(applied, replicas=_count_before_scaling(attempt, live.ref))
+    if live.workload.replicas == 0:
+        made, is_back = find_made(attempt, live.ref), attempt.course.leg is Leg.BACK
+        wanted = count_wanted(made) if made is not None else 0
+        count = _count_before_scaling(attempt, live.ref) if is_back else wanted
+        applied = replace(applied, replicas=count)
     known = snapshot.fold(Observed(attempt.now, live.workload))
     return start_following(attempt, applied, known)
 

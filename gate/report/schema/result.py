@@ -35,7 +35,7 @@ Coverage = Literal["judged", "applied", "not-judged"]
 Phase = Literal["before", "main", "after"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
 PodRemedy = Annotated[
-    Remedy, Meta(description="What gets pods replaced or a Job run again; apply may `replace-pod`.")
+    Remedy, Meta(description="What it takes to run again, or to serve; apply does `replace-pod`.")
 ]
 EvidenceKind = Literal["event", "termination", "log"]
 

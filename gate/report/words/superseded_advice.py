@@ -51,11 +51,12 @@ def advise_if_scaled_to_zero(result: Result, _worst: WorkloadResult) -> Iterator
     scaled = [one for one in result["workloads"] if one["reason"] == Reason.SCALED_TO_ZERO]
     for one in scaled[:_MOST_SCALED]:
         called, place = registry.of_entry(one).call(one["name"]), place_of(result, one)
-        count = "".join(_SCALED_FROM.findall(one["message"])) or "1"
+        count = "".join(_SCALED_FROM.findall(one["message"]))
         words = ["kubectl", "scale", called, f"--replicas={count}", *place]
-        text = "somebody, or an autoscaler, wants no pod of it; if it should run:"
-        yield Step(text, shlex.join(words))
-        yield step_about(result, one, "then judge it, since nobody has:", "verify")
+        text = "nobody has judged this version; if it was scaled down for a fault, see what served:"
+        yield step_about(result, one, text, "history")
+        yield Step("if it should run:", shlex.join(words))
+        yield step_about(result, one, "then judge it:", "verify")
 
 
 def _find_managers(result: Result, workload: WorkloadResult) -> list[str]:

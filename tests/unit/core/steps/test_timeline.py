@@ -71,10 +71,7 @@ def test_contact_and_signals_are_told() -> None:
     ):
         player.hear(event)
     assert lines(player, "contact") == [
-        (
-            "the API server is unreachable: refused; nothing was seen for 0 s;"
-            " the gate goes on, and asks again"
-        ),
+        ("the API server is unreachable: refused; the gate goes on, and asks again"),
         "the API server answers again",
     ]
     assert lines(player, "signal") == ["SIGTERM received"]

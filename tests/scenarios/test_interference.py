@@ -204,6 +204,7 @@ def test_a_namespace_that_goes_in_mid_flight_is_named(
 
 
 @pytest.mark.contract("B1277", "B771")
+@pytest.mark.sandbox_only("on a real control plane the gate may have ended before the deletion")
 def test_a_job_that_went_with_its_namespace_is_said_to_have_run(
     scene: Scene, namespace: str
 ) -> None:

@@ -55,6 +55,15 @@ def test_what_is_left_beside_a_deleted_namespace_goes_back(
     assert "no attempt is unfinished" in program("recover").stderr
 
 
+def lose_what_two_versions_had(scene: Scene, program: PlayedGate) -> None:
+    """Verify two versions with something in another namespace, which is then deleted."""
+    scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
+    for version, mode in ((1, "one"), (2, "two")):
+        done = program("apply", "-f", scene.manifest(*both("stage", version, mode)))
+        assert done.exit_code == 0, str(done)
+    delete_namespace(scene, "stage")
+
+
 @pytest.mark.contract("B1392", "B1602")
 @pytest.mark.parametrize("is_made_anew", [False, True])
 @pytest.mark.parametrize("flags", [("--dry-run",), ()], ids=["dry-run", "undo"])
@@ -62,11 +71,7 @@ def test_an_undo_leaves_out_what_went_with_a_deleted_namespace(
     scene: Scene, program: PlayedGate, flags: tuple[str, ...], *, is_made_anew: bool
 ) -> None:
     """The set was verified with it: the rest returns whole, under its lock."""
-    scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
-    for version, mode in ((1, "one"), (2, "two")):
-        done = program("apply", "-f", scene.manifest(*both("stage", version, mode)))
-        assert done.exit_code == 0, str(done)
-    delete_namespace(scene, "stage")
+    lose_what_two_versions_had(scene, program)
     if is_made_anew:
         make_anew(scene)
     result = program("undo", "web", *flags)
@@ -84,11 +89,7 @@ def test_a_namespace_in_which_something_is_as_it_was_has_not_gone(
     scene: Scene, program: PlayedGate
 ) -> None:
     """Whatever the clocks say: they are the server's and a gate's."""
-    scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
-    for version, mode in ((1, "one"), (2, "two")):
-        done = program("apply", "-f", scene.manifest(*both("stage", version, mode)))
-        assert done.exit_code == 0, str(done)
-    delete_namespace(scene, "stage")
+    lose_what_two_versions_had(scene, program)
     make_anew(scene)
     assert program("apply", "-f", scene.manifest(both("stage", 2, "two")[0])).exit_code == 0
     result = program("undo", "web", "--dry-run")

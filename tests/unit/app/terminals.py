@@ -29,7 +29,7 @@ class Pty:
     def __init__(self, columns: int = 80, rows: int = 24) -> None:
         self.screen = Screen(columns, rows)
         self.sent = ""
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.ours, self.theirs = os.openpty()
         self._size(columns, rows)
 

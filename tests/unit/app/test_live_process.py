@@ -118,7 +118,8 @@ def test_what_a_shell_wrote_while_it_was_stopped_stays(
     for number in range(3):
         process.send_signal(signal.SIGSTOP)
         os.waitpid(process.pid, os.WUNTRACED)
-        os.write(pty.theirs, b"$ fg %d\r\n" % number)
+        # A line first, as shells do: the process may have been stopped within a control sequence.
+        os.write(pty.theirs, b"\r\n[1]+  Stopped\r\n$ fg %d\r\n" % number)
         time.sleep(0.4)  # nobody is faster; another process takes no clock
         process.send_signal(signal.SIGCONT)
 

@@ -177,6 +177,7 @@ clean: ## remove what was made here, the control plane's build cache aside
 $(RUNNABLE): pyproject.toml
 	@$(check_python)
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip # old ones compare each wheel for 10 s
 	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	@touch $@
 

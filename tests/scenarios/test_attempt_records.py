@@ -105,7 +105,7 @@ def test_a_record_that_cannot_be_read(scene: Scene, program: PlayedGate) -> None
 
 @pytest.mark.contract("B549")
 def test_a_record_can_name_no_more_than_a_manifest(scene: Scene, program: PlayedGate) -> None:
-    """Whoever may write Leases makes nobody write a Role."""
+    """Whoever may write Leases makes nobody write a Role; no other run drops that record."""
     scene.serve(web(), settings())
     kill_apply(scene, program, web(2, behaviour=SLOW), settings("b"))
     written = json.dumps(unpack(lease(scene)["metadata"]["annotations"][RECORD], dict))
@@ -114,7 +114,11 @@ def test_a_record_can_name_no_more_than_a_manifest(scene: Scene, program: Played
     annotate(scene, {RECORD: pack(json.loads(forged))})
     result = recover(scene)
     assert (result.exit_code, result.stderr.count("--allow-kind Role")) == (5, 1), str(result)
+    refused = program("apply", "-f", scene.manifest(web(3)))
+    assert_refused(refused, "Usage", "nothing else is written before that attempt is finished")
+    assert "--allow-kind Role" in refused.stderr
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    assert RECORD in lease(scene)["metadata"]["annotations"]
 
 
 def leave_two(scene: Scene, program: PlayedGate) -> None:

@@ -137,7 +137,7 @@ def test_every_command_names_an_unfinished_attempt_alike(scene: Scene) -> None:
     assert all(command in text for text in said)
     verified = scene.gate("verify", "web", "--output", "json")
     assert verified.document["warnings"] == [line.strip()]
-    recovered = scene.gate("recover", "web", "--output", "json")
+    recovered = scene.gate("recover", "job/migrate", "--output", "json")
     assert f"left of {named}: back" in recovered.stderr
     assert "unfinished" not in scene.gate("status", "web").stdout
 

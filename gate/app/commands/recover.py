@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from gate import signals
@@ -16,6 +17,7 @@ from gate.app.execution.recovery import ENDS_ALL, Recovery, UnusableRecord
 from gate.app.locks.acquisition import Locked, record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.keeper import Keeper
+from gate.app.locks.unfinished_attempt import find_locks
 from gate.app.preflight import first_questions
 from gate.app.preflight.guards import refuse_protected
 from gate.app.runtime.command_end import Passed, run_attempt
@@ -26,6 +28,7 @@ from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder, is_proven_dead
 from gate.core.model.outcome import worst
@@ -119,21 +122,20 @@ def _read_locks(
 ) -> tuple[list[Held], tuple[Lock, ...]]:
     """Read the locks of some workloads; a workload without a Lease must at least exist.
 
-    If that Lease was deleted, an attempt that held it may have its record in another one: such
-    Leases are returned too, and with them the locks that have no Lease. RefusedError if the other
-    Leases may not be listed.
+    For a Job the locks are those of the attempts whose records name it. If a workload's Lease was
+    deleted, an attempt that held it may have its record in another one: such Leases are returned
+    too, and with them the locks that have no Lease. RefusedError if the other Leases may not be
+    listed.
     """
-    found = {name: leases.read(lock_of(workload_ref(session.namespace, name))) for name in names}
-    gone = tuple(
-        lock_of(workload_ref(session.namespace, name))
-        for name, held in found.items()
-        if held is None
-    )
-    for name in (name for name, held in found.items() if held is None):
-        read_object(session, workload_ref(session.namespace, name))
+    refs = [workload_ref(session.namespace, name) for name in names]
+    found = {ref: find_locks(leases, ref) for ref in refs}
+    missing = [ref for ref, locks in found.items() if not locks]
+    for ref in missing:
+        read_object(session, ref)
+    gone = tuple(lock_of(ref) for ref in missing if has_way_back(ref))
     others = _list_leases(session, leases, gone) if gone else ()
     naming = (one for one in others if one.record and not {*gone}.isdisjoint(one.holder.locks))
-    seen = {held.lock: held for held in (*found.values(), *naming) if held is not None}
+    seen = {held.lock: held for held in (*chain.from_iterable(found.values()), *naming)}
     return list(seen.values()), gone
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.lock_state import LockState, state_of
+from gate.app.locks.unfinished_attempt import find_locks
 from gate.app.preflight.trials import Warn
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
-from gate.core.model.lock import lock_of
 from gate.kube.failures import ApiError
 from gate.kube.lease import Held, Leases
 from gate.processes import Processes
@@ -21,7 +21,7 @@ def warn_of_run(session: Session, name: str, processes: Processes, warn: Warn) -
     """
     leases = Leases(lock_client(session))
     try:
-        held = leases.read(lock_of(workload_ref(session.namespace, name)))
+        held = next(iter(find_locks(leases, workload_ref(session.namespace, name))), None)
         if held is None:
             return
         state = state_of(held, session.clock.wall(), processes)

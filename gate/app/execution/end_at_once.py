@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gate.app.locks.unfinished_attempt import recovery_command
 from gate.app.runtime.workload_names import argument_of
 from gate.cluster_name import ClusterName
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import locks_of
 from gate.core.model.objects import Ref
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.plan import Plan
@@ -47,12 +49,12 @@ def describe_ended(attempt: Attempt, number: int) -> str:
 
 
 def _next(plan: Plan, cluster: ClusterName, *, is_locked: bool) -> str:
-    """Return the command to run next; one name leads `recover` to every lock of the attempt."""
+    """Return the command to run next; one lock leads `recover` to all of the attempt."""
     followed = [target.ref for target in plan.targets]
     if is_locked:
-        namespace = next((ref.namespace for ref in (*followed, *_objects(plan))), "")
-        names = [argument_of(ref) for ref in followed[:1]]
-        return cluster.command("rollout-gate", "recover", *names, namespace=namespace)
+        refs = [*followed, *_objects(plan)]
+        namespace = next((ref.namespace for ref in refs), "")
+        return recovery_command(cluster, locks_of(refs, namespace)[0])
     if not followed and plan.command == "apply":
         return "apply again"
     if not followed:

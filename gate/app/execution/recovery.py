@@ -33,7 +33,7 @@ from gate.core.recovery.replaced_objects import find_not_replaced
 from gate.core.recovery.resumption import Found, resume
 from gate.core.rollout.snapshot import Snapshot
 from gate.duration import format_seconds
-from gate.errors import GateError
+from gate.errors import GateError, RefusedError
 from gate.kube.access import list_needed
 from gate.kube.reads import Reader
 from gate.manifests.allowed import require_allowed
@@ -51,6 +51,10 @@ class UnusableRecord(GateError):
     """A record that cannot be continued from: it needs a person. Exit 5."""
 
     outcome = Outcome.ROLLBACK_FAILED
+
+
+class DisallowedRecord(UnusableRecord):
+    """A record with kinds that this run may not write. Another run may, so it has to stay."""
 
 
 _OF_ANOTHER: Final = (
@@ -177,7 +181,7 @@ class Recovery:
                 hint="was it written by another version of rollout-gate? recover with that one",
             ) from error
         except ManifestError as error:
-            raise UnusableRecord(error.message, reason=Reason.USAGE, hint=error.hint) from error
+            raise DisallowedRecord(error.message, reason=Reason.USAGE, hint=error.hint) from error
         elsewhere = {ref.namespace for ref in refs} - {lock.namespace}
         gone = find_gone_namespaces(session, elsewhere, find_oldest(record))
         if gone:
@@ -256,7 +260,8 @@ def finish_open_records(recovery: Recovery) -> tuple[Attempt, ...]:
     """Finish what other gates left open under our locks; return how it ended, in order.
 
     How it ended is reported, and decides nothing about the attempt that follows, unless `cut_off`
-    says so. A record that needs a person is a warning.
+    says so. A record that needs a person is a warning. RefusedError for one that may not be
+    finished without `--allow-kind`, since this run's own record would replace it.
     """
     context, ends = recovery.context, list[Attempt]()
     keeper = context.keeper
@@ -265,8 +270,13 @@ def finish_open_records(recovery: Recovery) -> tuple[Attempt, ...]:
     for lock in keeper.open_records:
         try:
             ended = recovery.finish(keeper, lock)
+        except DisallowedRecord as error:
+            said = f"{error.message}; nothing else is written before that attempt is finished"
+            refusal = RefusedError(said, reason=error.reason, hint=error.hint)
+            refusal.after_recovery = bool(ends)
+            raise refusal from error
         except UnusableRecord as error:
-            context.console.warn(error.message)
+            context.console.warn(f"{error.message}; this run goes on without finishing that")
             continue
         if ended is None:
             continue

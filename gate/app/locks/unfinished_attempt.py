@@ -64,15 +64,22 @@ def recovery_of(session: Session, ref: Ref, processes: Processes) -> str:
 
 
 def _find_places(leases: Leases, ref: Ref) -> Iterator[Held]:
-    """Yield the Leases with a record about a workload; a Job has no lock of its own."""
-    held = leases.read(lock_of(ref))
-    if held is not None:
+    """Yield the Leases with a record about a workload."""
+    for held in find_locks(leases, ref):
         yield from record_places(leases.read, held)
-    elif not has_way_back(ref):
-        for one in leases.all(ref.namespace):
-            record = read_open_record(one)
-            if record is not None and any(followed.ref == ref for followed in record.followed):
-                yield one
+
+
+def find_locks(leases: Leases, ref: Ref) -> list[Held]:
+    """Return the Lease of a workload; of a Job, which has none, those whose record names it."""
+    held = leases.read(lock_of(ref))
+    if held is not None or has_way_back(ref):
+        return [held] if held is not None else []
+    return [one for one in leases.all(ref.namespace) if _is_about(one, ref)]
+
+
+def _is_about(held: Held, ref: Ref) -> bool:
+    record = read_open_record(held)
+    return record is not None and any(followed.ref == ref for followed in record.followed)
 
 
 def describe_unfinished(session: Session, place: Held, processes: Processes) -> str:

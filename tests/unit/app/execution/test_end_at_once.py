@@ -19,6 +19,7 @@ from gate.core.rollout.policy import Policy
 CLUSTER = ClusterName("prod")
 MODE = Ref("v1", "ConfigMap", "shop", "mode")
 WEB, API = (Ref("apps/v1", "Deployment", "shop", name) for name in ("web", "api"))
+MIGRATION = Ref("batch/v1", "Job", "shop", "migrate")
 
 
 def said(*sent: Ref, followed: tuple[Ref, ...] = (WEB, API), is_locked: bool = True) -> str:
@@ -38,7 +39,8 @@ def said(*sent: Ref, followed: tuple[Ref, ...] = (WEB, API), is_locked: bool = T
 @pytest.mark.parametrize(
     ("followed", "is_locked", "follow"),
     [
-        ((WEB, API), True, "rollout-gate recover web -n shop --context prod"),
+        ((WEB, API), True, "rollout-gate recover api -n shop --context prod"),
+        ((MIGRATION, WEB), True, "rollout-gate recover web -n shop --context prod"),
         ((WEB, API), False, "rollout-gate verify web api -n shop --context prod"),
         ((), True, "rollout-gate recover -n shop --context prod"),
         ((), False, "apply again"),

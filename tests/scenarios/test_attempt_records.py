@@ -116,6 +116,7 @@ def test_a_record_can_name_no_more_than_a_manifest(scene: Scene, program: Played
     assert (result.exit_code, result.stderr.count("--allow-kind Role")) == (5, 1), str(result)
     refused = program("apply", "-f", scene.manifest(web(3)))
     assert_refused(refused, "Usage", "nothing else is written before that attempt is finished")
+    assert "finish it first: rollout-gate recover web -n shop" in refused.stderr
     assert "--allow-kind Role" in refused.stderr
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
     assert RECORD in lease(scene)["metadata"]["annotations"]

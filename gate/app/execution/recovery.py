@@ -12,7 +12,7 @@ from gate.app.command_context import CommandContext
 from gate.app.execution.run import Ready, run
 from gate.app.locks.keeper import Keeper
 from gate.app.locks.lock_state import may_run_without_lock, what_is_known_of
-from gate.app.locks.unfinished_attempt import name_followed
+from gate.app.locks.unfinished_attempt import name_followed, recovery_command
 from gate.app.preflight import first_questions
 from gate.app.preflight.gone_namespaces import describe_gone, find_gone_namespaces
 from gate.app.preflight.guards import refuse_protected_objects
@@ -272,7 +272,9 @@ def finish_open_records(recovery: Recovery) -> tuple[Attempt, ...]:
             ended = recovery.finish(keeper, lock)
         except DisallowedRecord as error:
             said = f"{error.message}; nothing else is written before that attempt is finished"
-            refusal = RefusedError(said, reason=error.reason, hint=error.hint)
+            command = recovery_command(context.session.connection.cluster, lock)
+            hint = f"finish it first: {command}; {error.hint}"
+            refusal = RefusedError(said, reason=error.reason, hint=hint)
             refusal.after_recovery = bool(ends)
             raise refusal from error
         except UnusableRecord as error:

@@ -80,6 +80,25 @@ def test_what_a_recovery_verified_is_remembered_whole(scene: Scene, program: Pla
     assert "somebody else" not in result.stderr
 
 
+@pytest.mark.contract("B701", "B530")
+def test_a_recovery_of_a_written_way_back_names_what_that_could_not_return(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """All that could be restored is by then: configuration of a kept version stays beside it."""
+    assert_verified(scene.apply(settings("one"), web()))
+    kept = ("--smoke-test", "false", "--bake", "1s", "--on-failure", "keep")
+    assert scene.apply(settings("two"), web(2), flags=kept).exit_code == 6
+    version = scene.manifest(web(3, behaviour=CRASH))
+    kill_at(program, "deployment/web restored", "apply", "-f", version)
+    recovered = recover(scene)
+    assert_ended(recovered, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert warned(recovered, "configmap/settings could not be restored")
+    assert mode(scene) == "two"
+    result = scene.apply(settings("four"), web(4, behaviour=CRASH))
+    assert_ended(result, 4, "rolled-back", "CrashLoop", running="baseline")
+    assert mode(scene) == "one"
+
+
 def share(scene: Scene) -> None:
     """Verify web twice with a ConfigMap, then api with its own content of it."""
     assert_verified(scene.apply(settings("one"), web()))

@@ -69,6 +69,9 @@ def _object(node: MapNode, body: dict[str, Any]) -> ManifestObject:
     namespace = None
     if value_at(body, "metadata", "namespace") not in (None, ""):
         namespace = _text(at, body, LABEL, "metadata", "namespace")
+    if not generates:
+        # The server makes no use of a prefix beside a name; nobody else is to take it for one.
+        body["metadata"].pop("generateName", None)
     place = Source(at.file, at.line)
     if api_version.partition("/")[0] == _RBAC:
         _refuse_role_ref(place, body)

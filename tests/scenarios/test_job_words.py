@@ -25,22 +25,38 @@ def test_the_status_of_a_job_says_when_it_ran(scene: Scene, behaviour: str, end:
     assert (document["started_at"], document["ended_at"]) == times
 
 
-@pytest.mark.contract("B1591")
-@pytest.mark.parametrize("way", ["name", "generateName", "replace"])
+@pytest.mark.contract("B1601")
+@pytest.mark.sandbox_only("what is advised is the same on any cluster")
+def test_the_status_of_a_suspended_job_leads_to_its_resumption_alone(scene: Scene) -> None:
+    """Though its pods fail: it has no versions, and so no history to return by."""
+    scene.objects.create("jobs", job(behaviour=CRASH, backoffLimit=9))
+    scene.objects.wait("pods", lambda pods: any(p["status"]["phase"] == "Failed" for p in pods))
+    assert scene.gate("pause", "job/migrate").exit_code == 0
+    said = scene.gate("status", "job/migrate").stdout
+    assert "PodFailed" in said
+    assert "once whoever paused it agrees: rollout-gate resume job/migrate" in said
+
+
+@pytest.mark.contract("B1591", "B1623")
+@pytest.mark.parametrize("way", ["name", "both", "generateName", "replace"])
 def test_a_failed_job_leads_to_what_runs_it_again(scene: Scene, way: str) -> None:
     """By its name and annotation; a `verify`, which has no manifest, sees them in the Job."""
-    body = job(behaviour=CRASH, annotations={REPLACE: "true"} if way == "replace" else None)
+    marked = {REPLACE: "true" if way == "replace" else "false"}
+    body = job(behaviour=CRASH, annotations=marked)
+    if way in ("both", "generateName"):
+        body["metadata"]["generateName"] = "migrate-"
     if way == "generateName":
-        body["metadata"] = {way: "migrate-"}
+        del body["metadata"]["name"]
     failed = scene.gate("apply", "-f", scene.manifest(body))
     (made,) = scene.objects.list_all("jobs")
     looked = scene.gate("verify", f"job/{made['metadata']['name']}")
     ways = {
-        "name": "a failed Job does not run again: apply it under a new name",
+        "name": "a failed Job does not run again while it is there: apply it under a new name",
         "generateName": "apply again: each apply makes a Job of its own",
         "replace": "apply again: the failed Job is deleted then, and runs again",
     }
     for result in (failed, looked):
         assert result.exit_code == 6, str(result)
         said = " ".join(result.stdout.split())
-        assert [one for one, words in ways.items() if words in said] == [way], said
+        named = "name" if way == "both" else way
+        assert [one for one, words in ways.items() if words in said] == [named], said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 import pytest
@@ -227,6 +228,19 @@ def test_an_apply_that_is_cut_off_as_it_waits_leaves_the_wait_to_the_next(scene:
     assert f"{LEFT}: nothing else is written before it has" in result.stderr
 
 
+@pytest.mark.contract("B1482")
+@pytest.mark.sandbox_only("a budget that only has to run out")
+def test_an_apply_goes_on_once_what_it_awaits_was_suspended(scene: Scene) -> None:
+    """Within its budget somebody may resume it; after that it is as one that was found so."""
+    die_beside(scene, "ready")
+    path = scene.manifest(settings("two"), job("second"), web(2))
+    with scene.gate.start("apply", "-f", path, "--timeout", "20s") as running:
+        running.wait_for_line(LEFT)
+        scene.objects.patch("jobs", "first", {"spec": {"suspend": True}})
+        result = running.wait()
+    assert result.exit_code == 0, str(result)
+
+
 @pytest.mark.contract("B1395")
 def test_an_apply_waits_for_no_job_that_has_ended(scene: Scene) -> None:
     """It ended after its gate had died."""
@@ -280,9 +294,10 @@ def leave_a_pod(scene: Scene, behaviour: str) -> str:
 
 
 @pytest.mark.contract("B1590")
-def test_an_apply_waits_for_the_pod_of_a_job_that_was_deleted(scene: Scene) -> None:
-    """Deleted as an orphan, as kubectl can, it runs on, and may migrate a database."""
-    pod = leave_a_pod(scene, "complete=40")
+@pytest.mark.parametrize("behaviour", ["complete=40", "crash=40"])
+def test_an_apply_waits_for_the_pod_of_a_job_that_was_deleted(scene: Scene, behaviour: str) -> None:
+    """Deleted as an orphan, as kubectl can, it runs on, however it ends."""
+    pod = leave_a_pod(scene, behaviour)
     left = f"pod/{pod} of the earlier attempt has not ended, though its Job was deleted"
     again = settings("two"), job("second"), web(2)
     foreseen = scene.gate("apply", "-f", scene.manifest(*again), "--dry-run")
@@ -294,6 +309,42 @@ def test_an_apply_waits_for_the_pod_of_a_job_that_was_deleted(scene: Scene) -> N
     (ended,) = scene.objects.get("pods", pod)["status"]["containerStatuses"]
     second = scene.objects.get("jobs", "second")
     assert second["metadata"]["creationTimestamp"] >= ended["state"]["terminated"]["finishedAt"]
+
+
+@pytest.mark.contract("B1620")
+@pytest.mark.parametrize("has_job", [True, False])
+def test_a_record_is_finished_after_the_pods_of_its_deleted_job(
+    scene: Scene, *, has_job: bool
+) -> None:
+    """Its configuration stays as they found it, whether or not the next apply has a Job."""
+    die_beside(scene, "complete=40")
+    scene.objects.delete("jobs", "first", "Orphan")
+    again = scene.manifest(settings("three"), *([job("second")] if has_job else []), web(2))
+    foreseen = in_one_line(scene.gate("apply", "-f", again, "--dry-run").stderr)
+    assert re.search(r"; it would wait for the end of pod/first-\w+ as well", foreseen), foreseen
+    refused = scene.gate("apply", "-f", again, "--timeout", "5s")
+    assert refused.exit_code == 3, str(refused)
+    assert "of the earlier attempt has not ended, though its Job was deleted" in refused.stderr
+    assert mode(scene) == "two"
+    result = scene.gate("apply", "-f", again)
+    assert result.exit_code == 0, str(result)
+    waits, _, _ = result.stderr.partition("finishing what")
+    assert "of the earlier attempt has not ended, though its Job was deleted" in waits
+    assert mode(scene) == "three"
+
+
+@pytest.mark.contract("B1620")
+def test_an_apply_without_jobs_waits_for_the_pod_of_a_deleted_smoke_test(scene: Scene) -> None:
+    """It is finished as the record says, and nothing else is written beside its pod."""
+    scene.serve(settings("one"), web())
+    smoke = job("first", behaviour="complete=40", annotations={PHASE: "after"})
+    line = "job/first: 0 of 1 completions, 1 pod running"
+    die_at(scene, line, settings("two"), web(2), smoke)
+    scene.objects.delete("jobs", "first", "Orphan")
+    result = scene.apply(settings("three"), web(3))
+    assert result.exit_code == 0, str(result)
+    _, _, after = result.stderr.partition("finishing what")
+    assert "of the earlier attempt has not ended, though its Job was deleted" in after
 
 
 @pytest.mark.contract("B1590")
@@ -322,11 +373,12 @@ def test_an_apply_waits_for_a_job_whose_deletion_is_held_up(scene: Scene) -> Non
 def test_an_apply_is_refused_while_the_pod_of_a_deleted_job_does_not_end(
     scene: Scene, program: PlayedGate
 ) -> None:
-    """Its budget bounds this wait as well."""
+    """Its budget bounds this wait as well, in which that is said again every 30 s."""
     pod = leave_a_pod(scene, "complete=600")
     path = scene.manifest(settings("two"), job("second"), web(2))
-    result = program("apply", "-f", path, "--timeout", "5s")
+    result = program("apply", "-f", path, "--timeout", "45s")
     assert_refused(result, "Locked", f"error: pod/{pod} of the earlier attempt has not ended")
+    assert result.stderr.count("nothing else is written before it has") == 2
     assert f"kubectl get pod/{pod} --watch" in result.stderr
     assert f"kubectl delete pod/{pod}" in result.stderr
     assert not scene.objects.list_all("jobs")
@@ -338,11 +390,8 @@ def is_being_ended(pod: JSON) -> bool:
     return metadata["name"].startswith("first-") and "deletionTimestamp" in metadata
 
 
-@pytest.mark.contract("B1590")
-@pytest.mark.sandbox_only("how long a pod takes to end is not determined there")
-@pytest.mark.parametrize("way", ["deleted", "suspended"])
-def test_an_apply_waits_for_a_pod_that_is_being_ended(scene: Scene, way: str) -> None:
-    """Until its containers have ended they may still write."""
+def end_slowly(scene: Scene, way: str) -> str:
+    """Leave a pod of a dead gate's Job that takes its time to end; return its name."""
     slow = job("first", behaviour="ready,slow-termination=25")
     slow["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 30
     scene.serve(settings("one"), web())
@@ -353,11 +402,40 @@ def test_an_apply_waits_for_a_pod_that_is_being_ended(scene: Scene, way: str) ->
         scene.objects.delete("jobs", "first")
     else:
         assert scene.gate("pause", "job/first").exit_code == 0
-    scene.objects.wait("pods", lambda pods: any(map(is_being_ended, pods)))
+    pods = scene.objects.wait("pods", lambda pods: any(map(is_being_ended, pods)))
+    (pod,) = filter(is_being_ended, pods)
+    return str(pod["metadata"]["name"])
+
+
+@pytest.mark.contract("B1590")
+@pytest.mark.sandbox_only("how long a pod takes to end is not determined there")
+@pytest.mark.parametrize("way", ["deleted", "suspended"])
+def test_an_apply_waits_for_a_pod_that_is_being_ended(scene: Scene, way: str) -> None:
+    """Until its containers have ended they may still write."""
+    end_slowly(scene, way)
     result = scene.apply(settings("two"), job("second"), web(2))
     assert result.exit_code == 0, str(result)
     waits, _, _ = result.stderr.partition(" applied ")
     assert "of the earlier attempt has not ended, though its Job was deleted or suspended" in waits
+    assert "job/first" not in waits
+
+
+@pytest.mark.contract("B1622")
+@pytest.mark.sandbox_only("what is said of it")
+def test_nobody_is_told_to_delete_a_pod_that_is_being_deleted(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What ends the wait is the end of its containers, which its node alone tells."""
+    pod = end_slowly(scene, "deleted")
+    path = scene.manifest(settings("two"), job("second"), web(2))
+    result = program("apply", "-f", path, "--timeout", "5s")
+    assert_refused(result, "Locked", f"error: pod/{pod} of the earlier attempt has not ended")
+    found = scene.objects.get("pods", pod)
+    said = in_one_line(result.stderr)
+    until = found["metadata"]["deletionTimestamp"]
+    assert f"it is being deleted already, and its containers have until {until} to end" in said
+    assert f"kubectl describe node/{found['spec']['nodeName']}" in said
+    assert "kubectl delete" not in said
 
 
 @pytest.mark.contract("B1482")

@@ -12,7 +12,8 @@ from tests.bed.jobs import PHASE, job
 from tests.bed.scene import Scene, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.killing import die_at
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import die_at, signal_at
 from tests.scenarios.test_unverified_return import judgements
 from tests.scenarios.versions import CRASH, KEEP
 
@@ -80,6 +81,23 @@ def test_what_holds_no_pod_back_is_verified_again_with_all_that_it_was_verified_
     image = f"shop/{name.removeprefix('sts/')}:2"
     assert f"a failure returns to the last verified revision 1 ({image})" in failed.stderr
     assert judgements(scene, name)[3] == ("verified", "", True)
+
+
+@pytest.mark.contract("B1624")
+@pytest.mark.sandbox_only("a moment before the controller's first look")
+def test_a_promotion_that_changed_no_pod_leaves_the_canary_verified(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """A signal ended it at once, and it was taken back: nothing was found against the canary."""
+    assert_verified(scene.apply(stateful_set()))
+    canary = stateful_set(image="shop/db:2", partition=2)
+    assert_verified(scene.apply(canary), "Partitioned", running="mixed")
+    path = scene.manifest(stateful_set(image="shop/db:2"))
+    signal_at(program, " applied ", "apply", "-f", path)
+    assert judgements(scene, "sts/db")[2][0] == "interrupted"
+    recovered = scene.gate("recover", "sts/db", "--output", "json")
+    assert_ended(recovered, 4, "rolled-back", "Interrupted", running="mixed")
+    assert judgements(scene, "sts/db")[2][0] == "verified"
 
 
 @pytest.mark.contract("B1571")

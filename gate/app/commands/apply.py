@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.app.command_context import connect
 from gate.app.commands.apply_plan import plan_apply
 from gate.app.commands.dry_run import NOTHING_WRITTEN, end_unwritten
-from gate.app.execution.left_runs import await_earlier_runs, await_early_runs, await_left_runs
+from gate.app.execution.left_runs import await_early_runs, await_left_runs
 from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
 from gate.app.execution.run import run
 from gate.app.preflight.check_subjects import require_answerable
@@ -52,11 +52,10 @@ def run_apply(start: CommandStart) -> Attempt | Passed:
         context = context.with_locks(locks_of(locked, context.session.namespace))
 
     # Recover: finish what a gate that died under these locks left, and await its Jobs.
-    ended = await_early_runs(context)
+    ended = await_early_runs(context, manifest)
     if ended is None:
         ends = finish_open_records(Recovery(context))
-        ended = cut_off(ends) or await_left_runs(context, ends)
-        ended = ended or await_earlier_runs(context, manifest, ends)
+        ended = cut_off(ends) or await_left_runs(context, manifest, ends)
     if ended is not None:
         return ended
 

@@ -177,7 +177,7 @@ def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
     has_trouble = any(cause.reason not in ON_THEIR_WAY for cause in early_causes(rollout, now))
     is_paused = live.paused and has_way_back(rollout.ref)
     left = _describe_findings(session, rollout) if is_paused else ""
-    if left or (is_paused and word == "held" and has_trouble):
+    if left or (is_paused and has_trouble):
         word = "doubtful"
     elif word == "progressing" and has_trouble:
         word = "failed"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final
+from typing import Final, TypeGuard
 
 from gate.app.runtime.session import Session
-from gate.core.kinds.registry import has_way_back
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
-from gate.core.model.objects import Ref
+from gate.core.model.objects import Ref, Workload
 from gate.core.model.run_annotations import AFTER, LOCKS, PHASE, has_lock_of
 from gate.kube.client import Query
 from gate.kube.failures import Forbidden
@@ -49,13 +49,21 @@ def list_earlier_runs(
     return tuple(sorted(made, key=_created_at))
 
 
+def is_running(workload: Workload | None) -> bool:
+    """Tell whether what runs once goes on to an end of its own, so that one can wait for that.
+
+    Of what is being deleted or suspended its pods alone tell (`list_left_behind`).
+    """
+    return _goes_on(workload) and not kind_of(workload.ref).has_ended(workload)
+
+
 def list_left_behind(
     session: Session, namespaces: Iterable[str], locks: Collection[Lock]
-) -> Iterator[Ref]:
+) -> Iterator[LiveObject]:
     """Yield the pods at work of Jobs under these locks that are gone, being deleted or suspended.
 
-    Such a Job does not tell any more how its pods are. Nothing of what may not be listed; ApiError
-    for another failure.
+    Such a Job does not tell any more how its pods are. Nothing of what may not be listed, as an
+    attempt with a Job is refused for that later; ApiError for another failure.
     """
     for namespace in sorted(set(namespaces)):
         try:
@@ -63,18 +71,14 @@ def list_left_behind(
             jobs = [one for kind in _KINDS for one in list_live(session.client, kind, namespace)]
         except Forbidden:
             continue
-        telling = {one.uid for one in jobs if _goes_on(one)}
-        ours = {one.uid for one in jobs if has_lock_of(_annotation(one, LOCKS), locks)}
+        telling = {one.uid for one in jobs if _goes_on(one.workload)}
         for one in pods:
-            owners = _owners(one)
-            is_ours = has_lock_of(_annotation(one, LOCKS), locks) or not ours.isdisjoint(owners)
-            if is_ours and telling.isdisjoint(owners):
-                yield one.ref
+            if has_lock_of(_annotation(one, LOCKS), locks) and telling.isdisjoint(_owners(one)):
+                yield one
 
 
-def _goes_on(live: LiveObject) -> bool:
-    """Tell whether a Job is neither being deleted nor suspended."""
-    workload = live.workload
+def _goes_on(workload: Workload | None) -> TypeGuard[Workload]:
+    """Tell whether it is there, and neither being deleted nor suspended."""
     return workload is not None and not (workload.deleting or workload.paused)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from gate.app.command_context import CommandContext
+from gate.app.execution.earlier_runs import is_running, list_left_behind
 from gate.app.execution.recovery import snapshots_of, watch_followed
 from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.unfinished_attempt import describe_unfinished, read_open_record
 from gate.app.preflight.gone_namespaces import find_gone_namespaces
+from gate.app.runtime.session import Session
 from gate.core.kinds.registry import has_way_back, locks_of
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
@@ -79,7 +81,7 @@ def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
     plan = resume(record, found, snapshots, session.clock.now())
     if plan is None or plan.resumed is None:
         return ""
-    waits = _describe_wait(snapshots)
+    waits = _describe_wait(session, place, snapshots)
     if not plan.resumed.back:
         return f"an apply would first finish it forward, as it is complete{waits}"
     ways = [
@@ -91,15 +93,13 @@ def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
     return f"an apply would first take it back, by what is there now{ended}{waits}"
 
 
-def _describe_wait(snapshots: Mapping[Ref, Snapshot]) -> str:
+def _describe_wait(session: Session, place: Held, snapshots: Mapping[Ref, Snapshot]) -> str:
     """Name what runs once and has not ended: an apply writes nothing of its own before that."""
-    running = [
-        str(ref)
-        for ref, snapshot in snapshots.items()
-        if not has_way_back(ref)
-        and snapshot.live is not None
-        and not snapshot.kind.has_ended(snapshot.live)
-    ]
+    once = {ref: one.live for ref, one in snapshots.items() if not has_way_back(ref)}
+    running = [str(ref) for ref, live in once.items() if is_running(live)]
+    locks = {place.lock, *place.holder.locks}
+    pods = list_left_behind(session, {ref.namespace for ref in once}, locks)
+    running += [str(one.ref) for one in pods]
     return f"; it would wait for the end of {', '.join(running)} as well" if running else ""
 
 

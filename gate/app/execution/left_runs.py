@@ -8,18 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from gate.app.command_context import CommandContext
-from gate.app.execution.earlier_runs import list_earlier_runs, list_left_behind
+from gate.app.execution.earlier_runs import is_running, list_earlier_runs, list_left_behind
 from gate.app.execution.recovery import cut_off
 from gate.app.execution.run import Ready, run
 from gate.app.locks.keeper import Keeper
 from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.session import connect_learning_secrets
 from gate.app.runtime.watches import Watching
+from gate.cluster_name import ClusterName
 from gate.config import policy
 from gate.core.attempt.limits import UNFOLLOWED_SECONDS
 from gate.core.attempt.state import Attempt
@@ -27,7 +28,7 @@ from gate.core.kinds.registry import has_way_back, kind_of, locks_of
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
-from gate.core.model.objects import Ref
+from gate.core.model.objects import Ref, Workload
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
@@ -36,6 +37,7 @@ from gate.core.rollout.policy import Policy
 from gate.engine import HEARTBEAT_SECONDS
 from gate.errors import RefusedError
 from gate.kube.reads import Reader
+from gate.manifests.body import value_at
 from gate.manifests.manifest import Manifest
 from gate.report.document.versions import latest_snapshot
 from gate.sources.source import Sources
@@ -49,13 +51,12 @@ def name_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> None:
     """Warn of each that was left running: a command that creates none does not wait for it."""
     if cut_off(ends) is not None:
         return
-    for ref in _find_left(ends):
-        context.console.warn(
-            f"{ref} {_OF_EARLIER}: this run does not wait for it; {_follow(context, ref)}"
-        )
+    for one in _find_left(ends):
+        follow = _follow(context, one.ref)
+        context.console.warn(f"{one.ref} {_OF_EARLIER}: this run does not wait for it; {follow}")
 
 
-def await_early_runs(context: CommandContext) -> Attempt | None:
+def await_early_runs(context: CommandContext, manifest: Manifest) -> Attempt | None:
     """Await what a dead gate wrote first and had not seen the end of, before that is finished.
 
     Nothing that waits for it was written, and its record stays open meanwhile: should this run be
@@ -65,7 +66,8 @@ def await_early_runs(context: CommandContext) -> Attempt | None:
     if keeper is None:
         return None
     early = [ref for lock in keeper.open_records for ref in _list_early(keeper, lock)]
-    return _await_each(context, early, is_after_recovery=False)
+    wait = _Wait(_find_namespaces(early), _find_locks(context, manifest), is_after_recovery=False)
+    return _await_all(context, early, wait)
 
 
 def _list_early(keeper: Keeper, lock: Lock) -> list[Ref]:
@@ -83,33 +85,41 @@ def _list_early(keeper: Keeper, lock: Lock) -> list[Ref]:
     return [ref for ref in named if is_on_way_out and not has_way_back(ref)]
 
 
-def await_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> Attempt | None:
+def await_left_runs(
+    context: CommandContext, manifest: Manifest, ends: Sequence[Attempt]
+) -> Attempt | None:
     """Await what was left running, one after the other, each as long as `verify` would.
 
+    That is what the attempts that this run has finished (`ends`) leave, and, if this one runs
+    something too, what earlier applies under these locks left, of which the API alone knows.
     Returns an end after which nothing else is started, None if the command goes on. RefusedError
     if something still runs when its budget is over.
     """
-    return _await_each(context, tuple(_find_left(ends)), is_after_recovery=True)
-
-
-def await_earlier_runs(
-    context: CommandContext, manifest: Manifest, ends: Sequence[Attempt]
-) -> Attempt | None:
-    """Await what earlier applies under these locks left running, if this one runs something too.
-
-    The API alone knows of it: its attempt was finished or broken off. `ends` are the attempts that
-    this run has finished. Returns and raises as `await_left_runs`.
-    """
-    ended = _await_each(context, _find_running(context, manifest), is_after_recovery=bool(ends))
-    if ended is None:
-        _await_left_behind(context, manifest, is_after_recovery=bool(ends))
-    return ended
+    followed = [target.ref for ended in ends for target in ended.plan.targets]
+    namespaces = _find_namespaces((*followed, *(one.ref for one in manifest.objects)))
+    wait = _Wait(namespaces, _find_locks(context, manifest), is_after_recovery=bool(ends))
+    left = [one.ref for one in _find_left(ends)]
+    return _await_all(context, (*left, *_find_running(context, manifest)), wait)
 
 
 def foresee_waits(context: CommandContext, manifest: Manifest) -> list[str]:
-    """Say of each thing for which `await_earlier_runs` would wait that it would."""
-    refs = (*_find_running(context, manifest), *_find_left_behind(context, manifest))
+    """Say of each thing for which `await_left_runs` would wait by this manifest that it would."""
+    namespaces = _find_namespaces(one.ref for one in manifest.objects)
+    pods = list_left_behind(context.session, namespaces, _find_locks(context, manifest))
+    refs = (*_find_running(context, manifest), *(one.ref for one in pods))
     return [f"{_describe_left(ref)}: an apply would first wait for its end" for ref in refs]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """Under which locks, and in which namespaces, pods of Jobs that are gone are awaited as well.
+
+    `is_after_recovery` says whether this run has finished another attempt before.
+    """
+
+    namespaces: frozenset[str]
+    locks: tuple[Lock, ...]
+    is_after_recovery: bool
 
 
 def _find_running(context: CommandContext, manifest: Manifest) -> list[Ref]:
@@ -117,46 +127,42 @@ def _find_running(context: CommandContext, manifest: Manifest) -> list[Ref]:
 
     None where the manifest has nothing that runs once: then nothing begins beside it.
     """
-    namespaces, locks = _find_scope(context, manifest)
-    made = list_earlier_runs(context.session, namespaces, locks) if namespaces else ()
     refs = [one.ref for one in manifest.objects]
-    return [one.ref for one in made if one.ref not in refs and _is_running(one)]
+    locks = _find_locks(context, manifest)
+    made = list_earlier_runs(context.session, _find_namespaces(refs), locks)
+    return [one.ref for one in made if one.ref not in refs and is_running(one.workload)]
 
 
-def _find_left_behind(context: CommandContext, manifest: Manifest) -> list[Ref]:
-    """Return the pods at work of those that somebody deleted or suspended."""
-    namespaces, locks = _find_scope(context, manifest)
-    return list(list_left_behind(context.session, namespaces, locks))
+def _find_namespaces(refs: Iterable[Ref]) -> frozenset[str]:
+    """Return the namespaces of those that run once."""
+    return frozenset(ref.namespace for ref in refs if not has_way_back(ref))
 
 
-def _find_scope(context: CommandContext, manifest: Manifest) -> tuple[set[str], tuple[Lock, ...]]:
-    """Return the namespaces of what a manifest runs once, and the locks of its apply."""
-    refs = (one.ref for one in manifest.objects)
+def _find_locks(context: CommandContext, manifest: Manifest) -> tuple[Lock, ...]:
+    """Return the locks of an apply, also of one that takes none."""
     lasting = (one.lasting_ref for one in manifest.objects)
-    namespaces = {ref.namespace for ref in refs if not has_way_back(ref)}
-    return namespaces, locks_of(lasting, context.session.namespace)
+    return locks_of(lasting, context.session.namespace)
 
 
-def _is_running(live: LiveObject) -> bool:
-    workload = live.workload
-    return workload is not None and not (
-        workload.paused or workload.deleting or kind_of(live.ref).has_ended(workload)
-    )
+def _await_all(context: CommandContext, refs: Iterable[Ref], wait: _Wait) -> Attempt | None:
+    """Await each, and then the pods at work of those that somebody deleted or suspended."""
+    ended = _await_each(context, tuple(dict.fromkeys(refs)), wait)
+    if ended is None:
+        _await_left_behind(context, wait)
+    return ended
 
 
-def _await_left_behind(
-    context: CommandContext, manifest: Manifest, *, is_after_recovery: bool
-) -> None:
-    """Wait until none of them is at work; raises RefusedError where the budget ends before."""
+def _await_left_behind(context: CommandContext, wait: _Wait) -> None:
+    """Wait until no such pod is at work; raises RefusedError where the budget ends before."""
     clock, said, said_at = context.session.clock, "", -math.inf
     until = clock.now() + (context.settings.timeout or UNFOLLOWED_SECONDS)
     with context.ends_at_signal():
-        while left := _find_left_behind(context, manifest):
+        while left := next(list_left_behind(context.session, wait.namespaces, wait.locks), None):
             if clock.now() >= until:
-                refusal = _refuse_beside(context, left[0])
-                refusal.after_recovery = is_after_recovery
+                refusal = _refuse_beside(context, left)
+                refusal.after_recovery = wait.is_after_recovery
                 raise refusal
-            line = f"{_describe_left(left[0])}: nothing else is written before it has"
+            line = f"{_describe_left(left.ref)}: nothing else is written before it has"
             if line != said or clock.now() >= said_at + HEARTBEAT_SECONDS:
                 context.console.note("recover", line)
                 said, said_at = line, clock.now()
@@ -169,28 +175,46 @@ def _describe_left(ref: Ref) -> str:
     return f"{ref} {_OF_EARLIER}{why}"
 
 
-def _refuse_beside(context: CommandContext, ref: Ref) -> RefusedError:
-    call = partial(context.session.connection.cluster.command, "kubectl", namespace=ref.namespace)
+def _refuse_beside(context: CommandContext, pod: LiveObject) -> RefusedError:
+    ref, cluster = pod.ref, context.session.connection.cluster
+    call = partial(cluster.command, "kubectl", namespace=ref.namespace)
+    stop = _describe_deletion(cluster, pod) or f"if it hangs: {call('delete', str(ref))}"
     return RefusedError(
         f"{_describe_left(ref)}, and a second run beside it could do harm",
         reason=Reason.LOCKED,
-        hint=f"to see whether it ends: {call('get', str(ref), '--watch')}; if it hangs:"
-        f" {call('delete', str(ref))}; then apply again",
+        hint=f"to see whether it ends: {call('get', str(ref), '--watch')}; {stop};"
+        " then apply again",
     )
 
 
-def _await_each(
-    context: CommandContext, refs: Sequence[Ref], *, is_after_recovery: bool
-) -> Attempt | None:
+def _describe_deletion(cluster: ClusterName, pod: LiveObject) -> str:
+    """Say what a pod that is being deleted waits for, "" for another.
+
+    The server sets `deletionTimestamp` to the end of its grace. Finalizers do not prolong the wait:
+    its phase, which the node sets, ends that.
+    """
+    body = pod.body.thaw()
+    until = value_at(body, "metadata", "deletionTimestamp")
+    node = value_at(body, "spec", "nodeName")
+    if not until:
+        return ""
+    said = f"it is being deleted already, and its containers have until {until} to end"
+    if not node:
+        return said
+    look = cluster.command("kubectl", "describe", f"node/{node}")
+    return f"{said}; its node alone tells that they have (--force does not wait for that): {look}"
+
+
+def _await_each(context: CommandContext, refs: Iterable[Ref], wait: _Wait) -> Attempt | None:
     for ref in refs:
         ended = _follow_to_end(context, ref)
         if ended is None:
             continue
         if (cut := cut_off((ended,))) is not None:
             return cut
-        if any(_find_left((ended,))):
+        if any(map(is_running, _find_left((ended,)))):
             refusal = _refuse(context, ref)
-            refusal.after_recovery = is_after_recovery
+            refusal.after_recovery = wait.is_after_recovery
             raise refusal
     return None
 
@@ -235,9 +259,7 @@ def _plan_wait(context: CommandContext, ref: Ref) -> Ready | None:
     watching = Watching(session, {ref: selector_of(found.value)})
     watching.start()
     watching.settle(context.settings.connect_timeout)
-    snapshot = watching.snapshot(ref)
-    live = snapshot.live
-    if live is None or live.paused or live.deleting or snapshot.kind.has_ended(live):
+    if not is_running(watching.snapshot(ref).live):
         return None
     budgets = replace(policy(context.settings).budgets, bake_seconds=0.0, evidence_seconds=0.0)
     targets = (watching.target(ref),)
@@ -246,15 +268,14 @@ def _plan_wait(context: CommandContext, ref: Ref) -> Ready | None:
     )
 
 
-def _find_left(ends: Iterable[Attempt]) -> Iterator[Ref]:
+def _find_left(ends: Iterable[Attempt]) -> Iterator[Workload]:
     """Yield what runs once, and had not come to its end when an attempt ended."""
     for ended in ends:
         for target in ended.plan.targets:
             snapshot = latest_snapshot(ended, target.ref)
             live = snapshot.live if snapshot is not None else None
-            is_over = live is None or snapshot is None or snapshot.kind.has_ended(live)
-            if not has_way_back(target.ref) and not is_over:
-                yield target.ref
+            if not (has_way_back(target.ref) or live is None or kind_of(live.ref).has_ended(live)):
+                yield live
 
 
 def _follow(context: CommandContext, ref: Ref) -> str:

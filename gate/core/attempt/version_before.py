@@ -11,11 +11,12 @@ from gate.core.versions.judged_version import template_digest
 def stays_as_remembered(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether what is remembered of the version that a way back returned to stays as it was.
 
-    To serve again verifies nothing that was left unverified before the attempt.
+    To serve again verifies nothing that was left unverified before the attempt. One that is resumed
+    may have been left as interrupted, though no pod had changed: that is over then.
     """
     baseline = attempt.plan.target(ref).baseline
     is_unverified = isinstance(baseline, Known) and baseline.value.unverified is not None
-    return is_unverified or is_same_throughout(attempt, ref)
+    return is_unverified or (attempt.plan.resumed is None and is_same_throughout(attempt, ref))
 
 
 def is_same_throughout(attempt: Attempt, ref: Ref) -> bool:

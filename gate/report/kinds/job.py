@@ -78,8 +78,8 @@ JOB: Final = WorkloadWords(
                 remedy=Remedy.REPLACE,
             ),
             Advice(
-                "a failed Job does not run again: apply it under a new name, or with the"
-                ' annotation rollout-gate.dev/replace-failed: "true"',
+                "a failed Job does not run again while it is there: apply it under a new name, or"
+                ' with the annotation rollout-gate.dev/replace-failed: "true"',
                 remedy=Remedy.RENAME,
             ),
             Advice(

@@ -163,7 +163,7 @@ spec: {template: {spec: {containers: [{name: m, image: "shop/migrate:1"}]}}}
 """
 
 
-@pytest.mark.contract("B1593")
+@pytest.mark.contract("B1593", "B1623")
 def test_a_job_is_kept_apart_by_what_it_is_applied_with_or_by_how_it_is_named(
     loaded: Loaded,
 ) -> None:
@@ -174,6 +174,7 @@ def test_a_job_is_kept_apart_by_what_it_is_applied_with_or_by_how_it_is_named(
     assert codes(lint(loaded(f"{named}---{LONE_JOB % 'name: seed-v1'}"))) == {"lone-job"}
     assert not lint(loaded(f"{named}---{CAREFUL}"))
     assert not lint(loaded(LONE_JOB % "generateName: migrate-"))
+    assert codes(lint(loaded(LONE_JOB % "name: v1, generateName: migrate-"))) == {"lone-job"}
 
 
 @pytest.mark.parametrize(

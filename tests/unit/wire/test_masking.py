@@ -109,6 +109,9 @@ def test_what_a_rollout_is_judged_by_is_kept() -> None:
     metadata = found["metadata"]
     assert (metadata["name"], metadata["uid"], metadata["labels"]) == ("web", "u", {"app": "web"})
     assert metadata["annotations"]["deployment.kubernetes.io/revision"] == "2"
+    replaceable = {"rollout-gate.dev/replace-failed": "true"}
+    job = Masker().mask_object({"kind": "Job", "metadata": {"annotations": replaceable}})
+    assert job["metadata"]["annotations"] == replaceable
 
 
 @pytest.mark.contract("B277")

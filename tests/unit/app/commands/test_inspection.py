@@ -46,6 +46,17 @@ def test_status_has_a_verdict(
     assert ended.err == ""
 
 
+@pytest.mark.contract("B1601")
+@pytest.mark.parametrize(("tag", "command"), [("pending", "resume"), ("crash", "history")])
+def test_what_somebody_paused_is_not_to_be_resumed_where_its_pods_fail(
+    gate: Gate, server: Server, tag: str, command: str
+) -> None:
+    """Also where no gate applied it, so that no lock remembers a fault of it."""
+    server.put(web(tag), manager="somebody")
+    server.change({"spec": {"paused": True}})
+    assert f": rollout-gate {command} web" in gate("status", "web", output="text").out
+
+
 @pytest.mark.contract("B188", "B173")
 def test_status_can_be_read_by_programs(gate: Gate, server: Server) -> None:
     """One JSON object with causes, conditions, counts and pods, as the cluster has them."""

@@ -40,6 +40,22 @@ def test_a_right_to_delete_is_needed_only_where_something_may_be_deleted(
     assert_refused(ended, server, "Forbidden", "delete configmaps", "delete deployments.apps")
 
 
+@pytest.mark.contract("B1621")
+@pytest.mark.parametrize("hidden", ["pods", "jobs"])
+def test_an_apply_with_a_job_that_may_not_look_for_earlier_ones_is_refused(
+    gate: Gate, server: Server, manifest: Manifest, hidden: str
+) -> None:
+    """Whether the pod of an earlier one is at work would not be known."""
+    writing = ["get", "watch", "create", "patch", "delete"]
+    read = ["deployments", "events", "jobs", "leases", "pods", "replicasets"]
+    server.limit(
+        {"verbs": writing, "apiGroups": ["*"], "resources": ["*"]},
+        {"verbs": ["list"], "apiGroups": ["*"], "resources": [x for x in read if x != hidden]},
+    )
+    ended = gate("apply", file=[manifest(job(), web())])
+    assert_refused(ended, server, "Forbidden", f"not allowed: list {hidden}")
+
+
 def printed_rights(ended: Ended) -> set[tuple[str, str]]:
     """Return resource and verb of each right in a printed Role."""
     role, *_ = yaml.safe_load_all(ended.out)

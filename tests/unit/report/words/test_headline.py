@@ -57,7 +57,9 @@ def test_of_many_that_failed_the_one_that_decided_is_named() -> None:
     names = ("web", "api", "cart", "shop")
     failed = [workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, name=one) for one in names]
     mail = workload_result(Outcome.ROLLED_BACK, Reason.OUT_OF_MEMORY, name="mail")
+    long = [{**one, "name": one["name"] * 10} for one in failed]
     for several, named in (
+        (long[:3], f"deployment/mail, deployment/{'web' * 10}, deployment/{'api' * 10} and 1 more"),
         (failed[:3], "deployment/mail, deployment/web, deployment/api, deployment/cart failed"),
         (failed, "deployment/mail, deployment/web, deployment/api and 2 more failed"),
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gate.core.model.outcome import WELL, Outcome, Reason
+from gate.core.model.outcome import ON_THEIR_WAY, WELL, Outcome, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.versions.surroundings import is_excused
 from gate.report.kinds import registry
@@ -43,6 +43,19 @@ def verb_of(workload: WorkloadResult) -> str:
     if is_excused(workload["reason"], own) or not is_against:
         return "did not complete"
     return "failed"
+
+
+def find_fault(workload: WorkloadResult) -> str | None:
+    """Return the most telling cause beside the end itself and pods on their way, None for none."""
+    others = (*ON_THEIR_WAY, Reason.SIBLING_FAILED, workload["reason"])
+    found = (one["reason"] for one in workload["causes"])
+    return next((one for one in found if one not in others), None)
+
+
+def find_fault_at_zero(result: Result, workload: WorkloadResult) -> str | None:
+    """Return what was wrong with a version, not judged yet, as somebody scaled it to 0."""
+    is_scaled = workload["reason"] == Reason.SCALED_TO_ZERO and result["rollback"] is None
+    return find_fault(workload) if is_scaled else None
 
 
 def has_only_failed_checks(result: Result, workload: WorkloadResult) -> bool:

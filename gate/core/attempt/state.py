@@ -19,7 +19,7 @@ from gate.core.attempt.transitions import State
 from gate.core.attempt.wait import Wait
 from gate.core.checks.run import CheckRun, Conclusion
 from gate.core.checks.spec import During
-from gate.core.model.body import FrozenMap
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
@@ -48,12 +48,16 @@ class Purpose(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A write that the server refused for good; `paths` are the fields in conflict."""
+    """A write that the server refused for good; `paths` are the fields in conflict.
+
+    `body` is what was sent, None where nothing was.
+    """
 
     ref: Ref
     reason: AnyReason
     message: CleanText
     paths: tuple[str, ...] = ()
+    body: Body | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from tests.bed.scene import Scene, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.versions import CRASH, one_line
+from tests.scenarios.versions import CRASH, one_line, report
 
 SLOW, SOON = "ready=60", "ready=4"
 
@@ -73,8 +73,29 @@ def test_what_crashed_before_it_was_scaled_to_0_is_said_and_can_be_undone(scene:
         result = running.wait()
     assert result.exit_code == 8, str(result)
     said = one_line(result.stdout)
-    assert "scaled deployment/web to 0 after CrashLoop: no pod of it is left" in said, said
+    assert "(exit 8): somebody else scaled deployment/web to 0 after CrashLoop: no pod" in said, (
+        said
+    )
     assert "the schema is missing (1 of 1 created pods)" in said, said
+    follow_advice(scene, result, "shop/web:1", "undo", "scale", "verify")
+
+
+@pytest.mark.contract("B1615")
+@pytest.mark.sandbox_only("which of both fails first")
+def test_what_was_scaled_to_0_stays_where_another_goes_back_and_can_be_undone(
+    scene: Scene,
+) -> None:
+    """It was not taken back with what failed: its own crash is said, and leads back."""
+    assert_verified(scene.apply(web(), stateful_set()))
+    late = stateful_set(image="shop/db:2", behaviour="crash=3")
+    path = scene.manifest(web(2, behaviour=CRASH), late)
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("pod/web.*CrashLoop")
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        result = running.wait()
+    first = "(exit 8): somebody else scaled down deployment/web after CrashLoop; what has no pod"
+    assert first in one_line(result.stdout), str(result)
+    assert "rolled-back  statefulset/db" in result.stdout, str(result)
     follow_advice(scene, result, "shop/web:1", "undo", "scale", "verify")
 
 
@@ -159,7 +180,7 @@ def test_what_was_scaled_to_0_unjudged_is_not_returned_to(
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B1581")
+@pytest.mark.contract("B1581", "B1615")
 def test_a_way_back_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> None:
     """What was before is back without a pod: the failure is told, and whose the 0 is."""
     recreate = {"type": "Recreate"}
@@ -171,6 +192,7 @@ def test_a_way_back_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> N
     ended = assert_scaled_to_zero(result)
     assert ended["causes"][0]["reason"] == "CrashLoop", str(result)
     assert not warned(result, "went back to 0 replicas"), str(result)
+    assert "rollout-gate undo" not in report(scene, result)
 
 
 @pytest.mark.contract("B1580", "B1581")

@@ -9,6 +9,7 @@ from gate.core.model.remedy import Remedy
 from gate.core.versions.surroundings import is_excused
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.object_names import list_own_objects
 
 _OF_THE_VERSION = registry.FAILURES.union(
     {
@@ -53,8 +54,10 @@ def find_fault(workload: WorkloadResult) -> str | None:
 
 
 def find_fault_at_zero(result: Result, workload: WorkloadResult) -> str | None:
-    """Return what was wrong with a version, not judged yet, as somebody scaled it to 0."""
-    is_scaled = workload["reason"] == Reason.SCALED_TO_ZERO and result["rollback"] is None
+    """Return what was wrong with a new version, not judged yet, as somebody scaled it to 0."""
+    own = list_own_objects(result, workload)
+    is_back = any(one["action"] == "restored" for one in own)
+    is_scaled = workload["reason"] == Reason.SCALED_TO_ZERO and not is_back
     return find_fault(workload) if is_scaled else None
 
 

@@ -120,8 +120,9 @@ def _failed_and_left(result: Result) -> Iterator[str]:
 def had_failed_before(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether a version had failed before somebody else's change met its way back."""
     own = [one for one in workload["causes"] if one["reason"] != Reason.SIBLING_FAILED]
-    is_theirs = workload["outcome"] == Outcome.SUPERSEDED and result["rollback"] is not None
-    return is_theirs and bool(own) and verb_of(workload) == "failed"
+    is_theirs = workload["outcome"] == Outcome.SUPERSEDED
+    is_judged = is_theirs and find_fault_at_zero(result, workload) is None
+    return is_judged and bool(own) and verb_of(workload) == "failed"
 
 
 def _new_versions(result: Result, guilty: list[WorkloadResult]) -> Iterator[str]:

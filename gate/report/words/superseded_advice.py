@@ -48,12 +48,11 @@ def advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step
 def lead_back_from_zero(result: Result) -> Iterator[Step]:
     """Lead to what served before somebody scaled it to 0: to go back where pods had failed."""
     for one in _list_scaled(result):
-        if find_fault_at_zero(result, one) is None:
-            text = "this run has not judged it; if it was scaled down for a fault, see"
-            yield step_about(result, one, f"{text} what served:", "history")
-            continue
-        back = [*undo_steps(result, one, text_of_return(result, one))]
-        yield from back or [step_about(result, one, "what there is to return to:", "history")]
+        if find_fault_at_zero(result, one):
+            yield from undo_steps(result, one, text_of_return(result, one))
+        else:
+            text = "this run has not judged it; if it was scaled down for a fault, see what served:"
+            yield step_about(result, one, text, "history")
 
 
 def scale_from_zero(result: Result) -> Iterator[Step]:
@@ -61,7 +60,8 @@ def scale_from_zero(result: Result) -> Iterator[Step]:
     for one in _list_scaled(result):
         called, place = registry.of_entry(one).call(one["name"]), place_of(result, one)
         words = ["kubectl", "scale", called, f"--replicas={one['scaled_from']}", *place]
-        stays = " (an undo leaves it at 0)" if find_fault_at_zero(result, one) else ""
+        is_undone = find_fault_at_zero(result, one) and [*undo_steps(result, one, "")]
+        stays = " (an undo leaves it at 0)" if is_undone else ""
         yield Step(f"if it should run{stays}:", shlex.join(words))
         yield step_about(result, one, "then judge it:", "verify")
 

@@ -72,6 +72,7 @@ _LEFT_OUT: Final = frozenset(
         "endings",
         "evidence",
         "findings",
+        "last_causes",
         "left",
         "message",
         "next_id",

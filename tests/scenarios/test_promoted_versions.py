@@ -69,6 +69,20 @@ def test_a_promotion_that_was_cut_off_is_not_verified_by_serving_again(scene: Sc
 
 @pytest.mark.contract("B1570")
 @pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
+def test_a_canary_that_still_holds_a_pod_back_is_what_was_verified(scene: Scene) -> None:
+    """Its promotion went half of the way, and was cut off: there is a pod to hold."""
+    canary = stateful_set(image="shop/db:2", partition=2)
+    assert_verified(scene.apply(stateful_set()))
+    assert_verified(scene.apply(canary), "Partitioned", running="mixed")
+    lose_a_smoke_test(scene, stateful_set(image="shop/db:2", partition=1), "sts/db")
+    failed = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH))
+    assert_ended(failed, 4, "rolled-back", "CrashLoop", running="mixed")
+    assert "a failure returns to the last verified revision 2 (shop/db:2)" in failed.stderr
+    assert judgements(scene, "sts/db")[4] == ("verified", "", True)
+
+
+@pytest.mark.contract("B1570")
+@pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
 @pytest.mark.parametrize(("make", "name"), [(web, "web"), (db, "sts/db")])
 def test_what_holds_no_pod_back_is_verified_again_with_all_that_it_was_verified_with(
     scene: Scene, make: Callable[..., JSON], name: str

@@ -13,13 +13,13 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.interrupting import UNDER_WAY
+from tests.bed.interrupting import CRASHED, UNDER_WAY
 from tests.bed.jobs import PHASE, job
 from tests.bed.scene import Scene, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.versions import CRASH
+from tests.scenarios.versions import CRASH, one_line, report
 
 SLOW, SOON = "ready=60", "ready=4"
 
@@ -31,18 +31,22 @@ def assert_scaled_to_zero(result: Result, by: str = "not recorded") -> JSON:
     return ended
 
 
-def verified_again(scene: Scene, result: Result, version: str) -> None:
-    """Follow the advice of a report: the pods that were wanted are judged."""
-    lines = [line.strip() for line in result.stdout.splitlines()]
-    scale, verify = (
-        next(line for line in lines if line.startswith(word)).split()
-        for word in ("kubectl scale", "rollout-gate verify")
-    )
-    scene.kubectl(*scale[1:3], scale[3], check=True)
-    assert "--replicas=2" in scale, str(result)
-    again = scene.gate(*verify[1:3], "--output", "json")
-    assert_verified(again)
-    assert again.document["workloads"][0]["new"]["images"] == [version]
+def follow_advice(scene: Scene, result: Result, version: str, *verbs: str) -> None:
+    """Do what a report advises, in its order: the pods that were wanted are judged at last."""
+    lines = [line.split() for line in result.stdout.splitlines()]
+    steps = [one for one in lines if one[:1] == ["rollout-gate"] or one[:2] == ["kubectl", "scale"]]
+    assert [words[1] for words in steps] == [*verbs], str(result)
+    *others, (_, *verify) = steps
+    for program, *words in others:
+        if program == "kubectl":
+            assert "--replicas=2" in words, str(result)
+            scene.kubectl(*words[:3], check=True)
+        else:
+            done = scene.gate(*words)
+            assert done.exit_code == 0, str(done)
+    judged = scene.gate(*verify, "--output", "json")
+    assert_verified(judged)
+    assert judged.document["workloads"][0]["new"]["images"] == [version]
 
 
 @pytest.mark.contract("B1580", "B52")
@@ -55,7 +59,56 @@ def test_a_deployment_that_somebody_scales_to_0_is_not_verified(scene: Scene) ->
         scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
         result = running.wait()
     assert "SUPERSEDED (exit 8): somebody else scaled deployment/web to 0" in result.stdout
-    verified_again(scene, result, "shop/web:2")
+    follow_advice(scene, result, "shop/web:2", "history", "scale", "verify")
+
+
+@pytest.mark.contract("B1615")
+def test_what_crashed_before_it_was_scaled_to_0_is_said_and_can_be_undone(scene: Scene) -> None:
+    """The pods are gone by the end: what was wrong with them is in every report all the same."""
+    assert_verified(scene.apply(web()))
+    path = scene.manifest(web(2, behaviour=CRASH))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line(CRASHED)
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        result = running.wait()
+    assert result.exit_code == 8, str(result)
+    said = one_line(result.stdout)
+    assert "(exit 8): somebody else scaled deployment/web to 0 after CrashLoop: no pod" in said, (
+        said
+    )
+    assert "the schema is missing (1 of 1 created pods)" in said, said
+    follow_advice(scene, result, "shop/web:1", "undo", "scale", "verify")
+
+
+@pytest.mark.contract("B1615")
+@pytest.mark.sandbox_only("which of both fails first")
+def test_what_was_scaled_to_0_stays_where_another_goes_back_and_can_be_undone(
+    scene: Scene,
+) -> None:
+    """It was not taken back with what failed: its own crash is said, and leads back."""
+    assert_verified(scene.apply(web(), stateful_set()))
+    late = stateful_set(image="shop/db:2", behaviour="crash=3")
+    path = scene.manifest(web(2, behaviour=CRASH), late)
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("pod/web.*CrashLoop")
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        result = running.wait()
+    first = "(exit 8): somebody else scaled down deployment/web after CrashLoop; what has no pod"
+    assert first in one_line(result.stdout), str(result)
+    assert "rolled-back  statefulset/db" in result.stdout, str(result)
+    follow_advice(scene, result, "shop/web:1", "undo", "scale", "verify")
+
+
+@pytest.mark.contract("B1615", "B1616")
+def test_what_crashed_before_is_a_cause_in_the_result(scene: Scene) -> None:
+    """Also of a first version, which has nothing to go back to."""
+    with scene.applying(stateful_set(behaviour=CRASH)) as running:
+        running.wait_for_line(CRASHED)
+        nought = {"spec": {"replicas": 0}}
+        scene.objects.patch("statefulsets", "db", nought, subresource="scale")
+        ended = assert_scaled_to_zero(running.wait())
+    assert "CrashLoop" in [one["reason"] for one in ended["causes"]], ended
+    assert ended["scaled_from"] == 3
 
 
 @pytest.mark.contract("B1580")
@@ -127,7 +180,7 @@ def test_what_was_scaled_to_0_unjudged_is_not_returned_to(
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B1581")
+@pytest.mark.contract("B1581", "B1615")
 def test_a_way_back_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> None:
     """What was before is back without a pod: the failure is told, and whose the 0 is."""
     recreate = {"type": "Recreate"}
@@ -139,6 +192,7 @@ def test_a_way_back_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> N
     ended = assert_scaled_to_zero(result)
     assert ended["causes"][0]["reason"] == "CrashLoop", str(result)
     assert not warned(result, "went back to 0 replicas"), str(result)
+    assert "rollout-gate undo" not in report(scene, result)
 
 
 @pytest.mark.contract("B1580", "B1581")

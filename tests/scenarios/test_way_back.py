@@ -25,7 +25,7 @@ from tests.cluster import manifests
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
-from tests.scenarios.versions import CRASH, KEEP, report
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, report
 
 BOTH = (("configmaps", "settings"), ("deployments", "web"))
 STRATEGIES: dict[str, JSON | None] = {
@@ -318,17 +318,22 @@ def test_an_undo_that_could_not_be_taken_back_is_refused(scene: Scene) -> None:
     assert scene.objects.get("configmaps", "settings")["immutable"] is True
 
 
+def serve_without_one(scene: Scene) -> None:
+    """Serve three of four pods: a quota has no room for the other one."""
+    scene.serve(web(replicas=4))
+    enforce(scene.objects, quota({"pods": "3"}))
+    scene.objects.delete("pods", scene.objects.list_all("pods", "app=web")[0]["metadata"]["name"])
+    three = {"availableReplicas": 3, "replicas": 3}
+    scene.objects.wait_for("deployments", "web", lambda one: three.items() <= one["status"].items())
+
+
 @pytest.mark.contract("B1584", "B1565")
 @pytest.mark.parametrize("enough", [(), longer(("--require", "3"))])
 def test_a_pod_that_was_missing_before_is_missing_on_the_way_back_too(
     scene: Scene, enough: tuple[str, ...]
 ) -> None:
     """It is no success without it, and no harm of this run: the reason says how many there were."""
-    scene.serve(web(replicas=4))
-    enforce(scene.objects, quota({"pods": "3"}))
-    scene.objects.delete("pods", scene.objects.list_all("pods", "app=web")[0]["metadata"]["name"])
-    three = {"availableReplicas": 3, "replicas": 3}
-    scene.objects.wait_for("deployments", "web", lambda one: three.items() <= one["status"].items())
+    serve_without_one(scene)
     flags = ("--progress-deadline", "5s", "--rollback-timeout", "8s", *enough)
     result = scene.apply(web(2, replicas=4), flags=flags)
     ended = assert_ended(
@@ -337,3 +342,20 @@ def test_a_pod_that_was_missing_before_is_missing_on_the_way_back_too(
     assert ended["message"].endswith(
         "3 of 4 old pods available; before this run 3 of 4 were, so that no fewer serve than then"
     ), str(result)
+
+
+@pytest.mark.contract("B1584")
+@pytest.mark.sandbox_only("what is said of what a dead gate left is the same on any cluster")
+def test_a_recovery_does_not_say_how_many_pods_there_were(scene: Scene) -> None:
+    """What it finds is what the dead gate had left, and not what was before that."""
+    serve_without_one(scene)
+    flags = ("--progress-deadline", "5s")
+    with scene.applying(web(2, replicas=4), flags=flags) as running:
+        running.wait_for_line("restored +deployment/web", 120.0)
+        running.kill()
+    three = {"availableReplicas": 3, "updatedReplicas": 3}
+    scene.objects.wait_for("deployments", "web", lambda one: three.items() <= one["status"].items())
+    result = scene.gate("recover", "web", "--rollback-timeout", "8s", *DOCUMENT)
+    ended = assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
+    assert "3 of 4" in ended["message"], str(result)
+    assert "before this run" not in ended["message"], str(result)

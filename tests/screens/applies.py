@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 
 from sandbox.face import NoAnswer
+from tests.bed.interrupting import CRASHED
 from tests.bed.policies import IN_EARNEST
 from tests.bed.scene import quota, service, settings, tidying
 from tests.cluster.kubelet.api import JSON
@@ -278,6 +279,14 @@ def superseded_scaled(stage: Stage) -> None:
     stage.scene.serve(web())
     with stage.applying(web(2, behaviour="ready=30")) as running:
         running.wait_for_line(UNDER_WAY)
+        stage.scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+
+
+def superseded_scaled_after_a_crash(stage: Stage) -> None:
+    """Somebody scales the Deployment to 0 since its new pod crashes."""
+    stage.scene.serve(web())
+    with stage.applying(web(2, behaviour="crash")) as running:
+        running.wait_for_line(CRASHED)
         stage.scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
 
 

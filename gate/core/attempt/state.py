@@ -19,7 +19,7 @@ from gate.core.attempt.transitions import State
 from gate.core.attempt.wait import Wait
 from gate.core.checks.run import CheckRun, Conclusion
 from gate.core.checks.spec import During
-from gate.core.model.body import FrozenMap
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
@@ -30,6 +30,7 @@ from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce, Asking, Effect, Write
 from gate.core.protocol.events import Evidence
+from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.owners import Owners
 from gate.core.rollout.ruling import Rulings
@@ -47,12 +48,16 @@ class Purpose(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A write that the server refused for good; `paths` are the fields in conflict."""
+    """A write that the server refused for good; `paths` are the fields in conflict.
+
+    `body` is what was sent, None where nothing was.
+    """
 
     ref: Ref
     reason: AnyReason
     message: CleanText
     paths: tuple[str, ...] = ()
+    body: Body | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +200,8 @@ class Interference:
     """What comes from outside: workloads that others took over, signals, lost locks, contact.
 
     `lock_taker` is who took the first of the lost locks. In this leg the gate itself stood still
-    for `suspended_seconds`, which no budget counts.
+    for `suspended_seconds`, which no budget counts. `last_causes` are what was wrong with a version
+    as the last of its pods went, or none was wanted any more.
     """
 
     departures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
@@ -207,6 +213,7 @@ class Interference:
     signal_number: int | None = None
     interrupted_at: float = math.inf
     suspended_seconds: float = 0.0
+    last_causes: FrozenMap[Ref, tuple[Cause, ...]] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)

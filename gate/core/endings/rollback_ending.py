@@ -8,6 +8,7 @@ from typing import Final
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.replacement import LEFT, Stage
 from gate.core.attempt.state import Attempt, Rejection
+from gate.core.endings.pods_before_run import describe_pods_before
 from gate.core.endings.unwritten import (
     MAY_HAVE_GONE,
     end_awaited,
@@ -63,31 +64,22 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         if untouched:
             return Ending(outcome_of(verdict.reason), verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
-    text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
-    if verdict.reason in _OF_THE_TOTAL:
-        text = CleanText(f"the rollback was {verdict.message}")
-    text = CleanText(f"{text}{_count_before(attempt, ref, rollout)}")
+    text = _describe_standstill(attempt, rollout, verdict)
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     causes = tuple(dict.fromkeys(failure.causes + held + verdict.causes))
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
 
 
-def _count_before(attempt: Attempt, ref: Ref, rollout: Rollout) -> str:
-    """Say that no more of its pods were available before this run than are again, else "".
-
-    Which of them was not is no excuse for one that is not now: nobody knows if it is for the same
-    reason.
-    """
-    found, now = attempt.plan.target(ref).snapshot, rollout.snapshot
-    before, after = found.current(), now.current()
-    if attempt.plan.resumed is not None or found.live is None or before is None or after is None:
-        return ""
-    old, all_old = found.count_pods(before).available, found.live.replicas
-    pods = sum(now.count_pods(one).created for one in now.list_owned() if one is not after)
-    is_same = before.name == after.name and not pods and now.count_pods(after).available >= old
-    if not is_same or old >= all_old:
-        return ""
-    return f"; before this run {old} of {all_old} were, so that no fewer serve than then"
+def _describe_standstill(attempt: Attempt, rollout: Rollout, verdict: Verdict) -> CleanText:
+    """Say why a way back did not complete; a recovery did not see what was before it."""
+    said = f"did not complete: {verdict.reason}: {verdict.message}"
+    if verdict.reason in _OF_THE_TOTAL:
+        said = f"was {verdict.message}"
+    before = ""
+    if attempt.plan.resumed is None:
+        found = attempt.plan.target(rollout.ref).snapshot
+        before = describe_pods_before(found, rollout.snapshot)
+    return CleanText(f"the rollback {said}{before}")
 
 
 def with_refused_removals(attempt: Attempt, ref: Ref, verdict: Verdict) -> Verdict:

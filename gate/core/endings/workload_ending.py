@@ -76,7 +76,10 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
         return _end_deleted(attempt, ref, departure)
     if departure.reason is Reason.SCALED_TO_ZERO:
         by = describe_scaler(attempt.ledger.live.get(ref))
-        return replace(departure, message=CleanText(f"{departure.message} ({by})"))
+        message = CleanText(f"{departure.message} ({by})")
+        found = attempt.interference.last_causes.get(ref, ())
+        causes = tuple(dict.fromkeys((*found, *departure.causes)))
+        return replace(departure, message=message, causes=causes)
     if departure.reason is not Reason.SUPERSEDED:
         return departure
     bad, rollout = (

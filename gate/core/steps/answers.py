@@ -47,7 +47,7 @@ from gate.core.states.table import STATES
 from gate.core.writes.lagging_server import is_lagging, repeat_later, with_served
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_held
-from gate.core.writes.request import is_scaled_since_read
+from gate.core.writes.request import is_for_live_number
 from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
 from gate.core.writes.way_out import refused_for_good
 
@@ -83,7 +83,8 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
         case Write(), WriteRejected(reason=Reason.NOT_FOUND) if is_lagging(attempt):
             return repeat_later(attempt), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
-            return _fold_rejection(attempt, Rejection(effect.ref, reason, message, paths)), ()
+            refused = Rejection(effect.ref, reason, message, paths, effect.body)
+            return _fold_rejection(attempt, refused), ()
         case Read(), ReadBack():
             return STATES[attempt.course.state].fold_read(attempt, effect, answer)
         case RemovePod(), PodRemoval():
@@ -197,7 +198,7 @@ def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
     """
     followed = any(target.ref == rejection.ref for target in attempt.plan.targets)
     is_changed = any(written.changed for written in attempt.ledger.written.values())
-    if followed and (is_changed or is_scaled_since_read(attempt.writes.queue[0], rejection)):
+    if followed and (is_changed or is_for_live_number(attempt.writes.queue[0], rejection)):
         return replace(
             attempt,
             writes=replace(

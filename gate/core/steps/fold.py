@@ -16,7 +16,8 @@ from gate.core.attempt.suspension import give_time_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import ON_THEIR_WAY, Outcome, Reason
+from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Asking, Read
 from gate.core.protocol.events import (
     AccessGranted,
@@ -33,6 +34,7 @@ from gate.core.protocol.events import (
     Suspended,
     Woke,
 )
+from gate.core.rollout.early_evidence import early_causes
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Listed, Observed, Vanished
 from gate.core.rollout.owners import Observation, Owners
@@ -158,14 +160,44 @@ def fold_observation(attempt: Attempt, event: Observed | Vanished | Listed) -> A
         rollouts=_fold_each(known.rollouts, refs, event, owners, Rollout.observe),
         snapshots=_fold_each(known.snapshots, refs, event, owners, Snapshot.fold),
     )
-    return replace(
-        attempt,
-        now=max(attempt.now, event.at),
-        interference=replace(
-            attempt.interference, contact=attempt.interference.contact.after_fact(event.at)
-        ),
-        workloads=workloads,
+    interference = replace(
+        attempt.interference, contact=attempt.interference.contact.after_fact(event.at)
     )
+    after = replace(
+        attempt, now=max(attempt.now, event.at), interference=interference, workloads=workloads
+    )
+    return _with_last_causes(attempt, after)
+
+
+def _with_last_causes(before: Attempt, after: Attempt) -> Attempt:
+    """Keep what was wrong with a version whose last pod goes, or that is to have none any more.
+
+    The watches have no common order: the pods may be seen to go before somebody's 0 is.
+    """
+    known, rollouts = before.workloads.rollouts, after.workloads.rollouts
+    if before.course.leg is Leg.BACK or rollouts is known:
+        return after
+    found = {}
+    for ref, now in rollouts.changed_since(known):
+        was = known[ref]
+        if not _lost_pods(was, now):
+            continue
+        causes = early_causes(was, after.now)
+        has_fault = any(one.reason not in ON_THEIR_WAY for one in causes)
+        if has_fault or was.new.count:
+            found[ref] = causes if has_fault else ()
+    if not found:
+        return after
+    kept = after.interference.last_causes.put_all(found)
+    return replace(after, interference=replace(after.interference, last_causes=kept))
+
+
+def _lost_pods(was: Rollout, now: Rollout) -> bool:
+    """Tell whether a version that was to have pods has none left now, or is to have none."""
+    before, live = was.snapshot.live, now.snapshot.live
+    if before is None or live is None or not before.replicas:
+        return False
+    return not live.replicas or bool(was.new.count and not now.new.count)
 
 
 def _fold_each(

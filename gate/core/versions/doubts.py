@@ -70,7 +70,7 @@ def _judges_pods(target: Target, wanted: Template, plan: Plan) -> bool:
     """
     live, snapshot, trial = target.snapshot.live, target.snapshot, plan.trial(target.ref)
     bakes = plan.policy.budgets.longest_bake_seconds > 0
-    if live is None or bakes or _restarts(plan, target.ref):
+    if live is None or bakes or _restarts(plan):
         return True
     after = (trial.workload if trial is not None else None) or live
     if live.template.body != wanted.body:
@@ -83,10 +83,9 @@ def _wants_more_pods(live: Workload, after: Workload) -> bool:
     return after.replicas - after.old_pods_kept > live.replicas - live.old_pods_kept
 
 
-def _restarts(plan: Plan, ref: Ref) -> bool:
-    """Tell whether an attempt writes into a pod template beside what a manifest says of it."""
-    others = (one for one in plan.writes if one.field_manager != FIELD_MANAGER)
-    return any("template" in one.body.thaw().get("spec", {}) for one in others if one.ref == ref)
+def _restarts(plan: Plan) -> bool:
+    """Tell whether an attempt restarts its workload: no other write has a manager of its own."""
+    return any(one.field_manager != FIELD_MANAGER for one in plan.writes)
 
 
 def _find_wanted(target: Target, plan: Plan) -> Template | None:

@@ -53,11 +53,12 @@ def why_not_alone(snapshot: Snapshot) -> CleanText:
 
 
 def _serves_unrolled(snapshot: Snapshot) -> Revision | None:
-    """Return what serves alone while no pod takes the live template, as with `OnDelete`."""
+    """Return what all pods run, and serve, while none takes the live template (`OnDelete`)."""
     current = snapshot.current()
-    serving = [one for one in snapshot.list_owned() if snapshot.count_pods(one).available]
-    is_unrolled = current is not None and not snapshot.count_pods(current).created
-    return serving[0] if is_unrolled and len(serving) == 1 else None
+    run = [one for one in snapshot.list_owned() if snapshot.count_pods(one).created]
+    if current is None or current in run or len(run) != 1:
+        return None
+    return run[0] if snapshot.count_pods(run[0]).available else None
 
 
 def serves_by_on_delete(snapshot: Snapshot) -> Revision | None:

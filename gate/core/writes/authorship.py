@@ -61,8 +61,9 @@ def name_writer(read: LiveObject | None, live: Workload | None) -> str:
 
 def describe_scaler(read: LiveObject | None) -> str:
     """Say who scaled a workload to 0 and when, as far as what was read last shows it."""
-    is_read = read is not None and read.workload is not None and read.workload.replicas == 0
-    at, manager = _find_last_writer(read, "spec", "replicas") if read and is_read else ("", "")
+    if read is None or read.workload is None or read.workload.replicas:
+        return "who did it is not known: it was not read after that"
+    at, manager = _find_last_writer(read, "spec", "replicas")
     if manager:
         return f"by {manager}{f' at {at}' if at else ''}"
     return "who did it is not recorded: kubectl scale and autoscalers leave no name beside a 0"

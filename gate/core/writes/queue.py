@@ -37,7 +37,7 @@ from gate.core.writes.lost_response import has_landed
 from gate.core.writes.order import answers_lost, sendable, with_at_head
 from gate.core.writes.other_users import find_users
 from gate.core.writes.removed_owners import owners_to_put_back, stands_unowned
-from gate.core.writes.request import is_scaled_since_read, send, send_body
+from gate.core.writes.request import is_refused_still, send, send_body
 from gate.core.writes.way_out import next_out
 
 FRESH_SECONDS = 1.0
@@ -91,7 +91,7 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     if owners is not None and not came_back:
         return _put_back(attempt, PlannedWrite(head.ref, Verb.TAKE_OVER, owners))
     refused = retry.refused if retry is not None else None
-    if refused is not None and not is_scaled_since_read(head, refused):
+    if refused is not None and is_refused_still(attempt, head, refused):
         return _refused_back(attempt, head, refused)
     if head.verb is Verb.APPLY and not came_back:
         return _send_back(replace(attempt, writes=replace(attempt.writes, retry=None)), head)

@@ -58,13 +58,23 @@ def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
     return attempt, (write,)
 
 
-def is_scaled_since_read(head: PlannedWrite, rejection: Rejection) -> bool:
+def is_for_live_number(head: PlannedWrite, rejection: Rejection) -> bool:
     """Tell whether a write was refused for its live number of replicas alone.
 
-    Somebody has scaled the workload since it was read; the request for what it is now leaves that
-    field to them.
+    Somebody may have scaled the workload since it was read.
     """
-    return head.autoscaled and head.verb is Verb.APPLY and rejection.paths == (REPLICAS_PATH,)
+    return head.autoscaled and rejection.paths == (REPLICAS_PATH,)
+
+
+def is_refused_still(attempt: Attempt, head: PlannedWrite, rejection: Rejection) -> bool:
+    """Tell whether a refusal stands after the read that followed it.
+
+    It does not where it was for the live number of replicas, and the request for what is live now
+    is another: that field is left to whoever scaled it.
+    """
+    if not is_for_live_number(head, rejection):
+        return True
+    return _body(attempt, head, attempt.ledger.live.get(head.ref)) == rejection.body
 
 
 def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:

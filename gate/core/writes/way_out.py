@@ -17,7 +17,7 @@ from gate.core.writes.authorship import Author, find_author
 from gate.core.writes.lost_needs import find_dropped
 from gate.core.writes.obstacles import is_done, out_of_time, substance, why_not_written
 from gate.core.writes.replacement import find_before
-from gate.core.writes.request import is_scaled_since_read, send
+from gate.core.writes.request import is_refused_still, send
 from gate.core.writes.results import went_out
 
 
@@ -35,7 +35,7 @@ def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
         if unsafe and is_theirs(attempt, head.ref):
             return stepped_back(attempt, head.ref), ()
     refused = retry.refused if retry is not None else None
-    if refused is not None and not is_scaled_since_read(head, refused):
+    if refused is not None and is_refused_still(attempt, head, refused):
         return refused_for_good(attempt, refused), ()
     obstacle = why_not_written(attempt, head, retry)
     if obstacle is not None:

@@ -171,6 +171,7 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "phase": _phase(attempt, ref),
         "changed": _is_changed(attempt, ref),
         "running": "unknown" if is_unsure else running(attempt, ref),
+        "scaled_from": _count_scaled(attempt, ref, ending),
         "deletion": gone,
         "undo_lacks": list(map(str, attempt.plan.target_set.undo.lacks.get(ref, ()))),
         "undo_conflicts": list(attempt.plan.target_set.undo.conflicts.get(ref, ())),
@@ -181,6 +182,14 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "lasting_effect": lasting_effect(attempt, ref),
         "remedy": _remedy(attempt, ref, ending),
     }
+
+
+def _count_scaled(attempt: Attempt, ref: Ref, ending: Ending) -> int:
+    """Return how many replicas were wanted of what somebody scaled to 0, 0 of anything else."""
+    known = attempt.workloads
+    rollout = known.rollouts.get(ref) or known.followed_before.get(ref)
+    is_scaled = ending.reason is Reason.SCALED_TO_ZERO
+    return rollout.applied.replicas if is_scaled and rollout is not None else 0
 
 
 def _remedy(attempt: Attempt, ref: Ref, ending: Ending) -> Remedy:

@@ -26,6 +26,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "history": {"pods": [], "checks": []},
     },
     ("workloads",): {
+        "scaled_from": 0,
         "deletion": None,
         "undone": None,
         "undo_lacks": [],

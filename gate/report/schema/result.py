@@ -214,6 +214,9 @@ class AnyWorkload(TypedDict):
             " several versions, or a change of them is under way."
         ),
     ]
+    scaled_from: Annotated[
+        int, Meta(description="Replicas wanted until somebody scaled it to 0; 0 where nobody did.")
+    ]
     deletion: Annotated[
         DeletionResult | None,
         Meta(description="null where nobody deleted it, or it was there again at the end."),
@@ -241,15 +244,12 @@ class AnyWorkload(TypedDict):
     remedy: PodRemedy
 
 
-Baseline = Annotated[
-    ServedVersion | None, Meta(description="What served before; null where nothing did.")
-]
-
-
 class WorkloadResult(AnyWorkload):
     """How it ended for one workload; its outcome can be better than the attempt's."""
 
-    baseline: Baseline
+    baseline: Annotated[
+        ServedVersion | None, Meta(description="What served before; null where nothing did.")
+    ]
     new: NewVersion
     undone: Annotated[
         Version | None,

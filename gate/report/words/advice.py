@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from gate.core.model.outcome import ON_THEIR_WAY, WELL, Outcome, Reason
+from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.model.remedy import Remedy
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
@@ -37,6 +37,7 @@ from gate.report.words.deletion_advice import (
 from gate.report.words.fate import fate_of, fate_words, group_workloads
 from gate.report.words.fault import (
     OF_CHECKS,
+    find_fault,
     has_one_version,
     has_only_failed_checks,
     is_failed_promotion,
@@ -63,7 +64,11 @@ from gate.report.words.steps import (
     recovery_step,
     step_about,
 )
-from gate.report.words.superseded_advice import advise_if_scaled_to_zero, advise_if_superseded
+from gate.report.words.superseded_advice import (
+    advise_if_superseded,
+    lead_back_from_zero,
+    scale_from_zero,
+)
 from gate.report.words.undo_advice import (
     PAST_THE_PROMOTION,
     text_of_return,
@@ -238,8 +243,7 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
 def _for_paused(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise on a pause: whoever paused it may want it to go on, if nothing speaks against it."""
     back, on = _for_state(result, worst), _for_reason(result, worst)
-    found = (one["reason"] for one in worst["causes"] if one["reason"] not in ON_THEIR_WAY)
-    fault = next(found, None)
+    fault = find_fault(worst)
     is_bad = fault is not None or worst["remedy"] == Remedy.UNDO
     if not is_bad or registry.of_entry(worst).runs_once:
         yield from on
@@ -324,6 +328,14 @@ def _advise_if_rejected(result: Result, worst: WorkloadResult) -> Iterator[Step]
     yield from claims or fixed_steps(Reason.APPLY_REJECTED, result, worst)
 
 
+def _advise_if_scaled_to_zero(result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Lead to what served, then to what mends a fault that was seen, and to its pods at last."""
+    yield from lead_back_from_zero(result)
+    fault = find_fault(worst)
+    yield from _for(fault, result, worst) if fault is not None else ()
+    yield from scale_from_zero(result)
+
+
 def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to the numbers; a version that went back can no longer be asked about."""
     if worst["outcome"] == Outcome.REFUSED:
@@ -360,7 +372,7 @@ _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {
     Reason.DELETED: advise_if_deleted,
     Reason.UNREACHABLE: _unreachable,
     Reason.SUPERSEDED: advise_if_superseded,
-    Reason.SCALED_TO_ZERO: advise_if_scaled_to_zero,
+    Reason.SCALED_TO_ZERO: _advise_if_scaled_to_zero,
     Reason.CHECK_FAILED: _checks,
     Reason.CHECK_INCONCLUSIVE: _checks,
     Reason.CHECK_ERROR: _checks,

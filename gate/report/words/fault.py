@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from gate.core.model.outcome import WELL, Outcome, Reason
+from gate.core.model.outcome import ON_THEIR_WAY, WELL, Outcome, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.versions.surroundings import is_excused
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.object_names import list_own_objects
 
 _OF_THE_VERSION = registry.FAILURES.union(
     {
@@ -43,6 +44,21 @@ def verb_of(workload: WorkloadResult) -> str:
     if is_excused(workload["reason"], own) or not is_against:
         return "did not complete"
     return "failed"
+
+
+def find_fault(workload: WorkloadResult) -> str | None:
+    """Return the most telling cause beside the end itself and pods on their way, None for none."""
+    others = (*ON_THEIR_WAY, Reason.SIBLING_FAILED, workload["reason"])
+    found = (one["reason"] for one in workload["causes"])
+    return next((one for one in found if one not in others), None)
+
+
+def find_fault_at_zero(result: Result, workload: WorkloadResult) -> str | None:
+    """Return what was wrong with a new version, not judged yet, as somebody scaled it to 0."""
+    own = list_own_objects(result, workload)
+    is_back = any(one["action"] == "restored" for one in own)
+    is_scaled = workload["reason"] == Reason.SCALED_TO_ZERO and not is_back
+    return find_fault(workload) if is_scaled else None
 
 
 def has_only_failed_checks(result: Result, workload: WorkloadResult) -> bool:

@@ -12,7 +12,7 @@ from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.changed_parts import describe_change
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_workloads
-from gate.report.words.fault import OF_CHECKS, verb_of, why_unverified
+from gate.report.words.fault import OF_CHECKS, find_fault_at_zero, verb_of, why_unverified
 from gate.report.words.half_applied import (
     has_failed_itself,
     is_innocent,
@@ -112,16 +112,17 @@ def _describe_stuck(result: Result, stuck: list[WorkloadResult]) -> str:
 
 def _failed_and_left(result: Result) -> Iterator[str]:
     """Say which versions had failed before somebody else replaced them on their way back."""
-    failed = [one for one in result["workloads"] if had_failed_before(one)]
+    failed = [one for one in result["workloads"] if had_failed_before(result, one)]
     if failed:
         yield what_each_did(result, failed)
 
 
-def had_failed_before(workload: WorkloadResult) -> bool:
+def had_failed_before(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether a version had failed before somebody else's change met its way back."""
     own = [one for one in workload["causes"] if one["reason"] != Reason.SIBLING_FAILED]
     is_theirs = workload["outcome"] == Outcome.SUPERSEDED
-    return is_theirs and bool(own) and verb_of(workload) == "failed"
+    is_judged = is_theirs and find_fault_at_zero(result, workload) is None
+    return is_judged and bool(own) and verb_of(workload) == "failed"
 
 
 def _new_versions(result: Result, guilty: list[WorkloadResult]) -> Iterator[str]:
@@ -154,9 +155,10 @@ def _describe_superseded(result: Result, alike: list[WorkloadResult]) -> str:
 
 def _deeds_of_others(result: Result, workloads: list[WorkloadResult]) -> Iterator[str]:
     """Yield what somebody else did, each verb once with the workloads it was done to."""
-    for verb in dict.fromkeys(map(what_others_did, workloads)):
-        alike = [one for one in workloads if what_others_did(one) == verb]
-        yield f"{verb} {names_of(result, alike)}"
+    for (verb, fault), alike in group_workloads(
+        workloads, lambda one: (what_others_did(one), find_fault_at_zero(result, one))
+    ):
+        yield f"{verb} {names_of(result, alike)}{f' after {fault}' if fault else ''}"
 
 
 def what_others_did(workload: WorkloadResult) -> str:

@@ -17,6 +17,7 @@ from gate.report.schema.result import (
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
 from gate.report.words.fault import (
     OF_CHECKS,
+    find_fault_at_zero,
     has_no_new_pod,
     has_one_version,
     is_failed_promotion,
@@ -80,7 +81,7 @@ def of_one(result: Result, workload: WorkloadResult) -> str:
         case Outcome.INCONCLUSIVE:
             return _describe_inconclusive(result, workload)
         case Outcome.SUPERSEDED:
-            failed = f"{name} failed; " if had_failed_before(workload) else ""
+            failed = f"{name} failed; " if had_failed_before(result, workload) else ""
             return f"{failed}{_describe_superseded(result, workload)}"
         case _:
             return _describe_failed(result, workload)
@@ -119,7 +120,9 @@ def _describe_superseded(result: Result, workload: WorkloadResult) -> str:
         left = "was not created again" if is_deleted else "was left alone"
         return f"somebody else {did} {name}, which {left}"
     if workload["reason"] == Reason.SCALED_TO_ZERO:
-        return f"somebody else scaled {name} to 0: no pod of it is left to judge"
+        fault = find_fault_at_zero(result, workload)
+        after = f" after {fault}" if fault else ""
+        return f"somebody else scaled {name} to 0{after}: no pod of it is left to judge"
     if did == "deleted":
         and_made = " and made again" if is_made_again(result, workload) else ""
         return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
 from typing import Final
@@ -11,13 +10,13 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step, managers_in
+from gate.report.words.fault import find_fault_at_zero
 from gate.report.words.kind_advice import kind_advice
 from gate.report.words.object_advice import writers_of
 from gate.report.words.object_names import list_own_objects
 from gate.report.words.steps import place_of, step_about, taking_step
+from gate.report.words.undo_advice import text_of_return, undo_steps
 
-_SCALED_FROM: Final = re.compile(r"scaled from (\d+) to 0 ")
-"""How the judge says how many replicas were wanted of what somebody scaled down."""
 _MOST_SCALED: Final = 2
 
 
@@ -46,17 +45,29 @@ def advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step
         yield Step("if that is refused, the refusal names whose fields it takes over besides")
 
 
-def advise_if_scaled_to_zero(result: Result, _worst: WorkloadResult) -> Iterator[Step]:
-    """Lead to the pods that were wanted, and to a judgement of them: this run saw none."""
-    scaled = [one for one in result["workloads"] if one["reason"] == Reason.SCALED_TO_ZERO]
-    for one in scaled[:_MOST_SCALED]:
+def lead_back_from_zero(result: Result) -> Iterator[Step]:
+    """Lead to what served before somebody scaled it to 0: to go back where pods had failed."""
+    for one in _list_scaled(result):
+        if find_fault_at_zero(result, one):
+            yield from undo_steps(result, one, text_of_return(result, one))
+        else:
+            text = "this run has not judged it; if it was scaled down for a fault, see what served:"
+            yield step_about(result, one, text, "history")
+
+
+def scale_from_zero(result: Result) -> Iterator[Step]:
+    """Lead to the pods that were wanted, and to a judgement of them: this run saw none to it."""
+    for one in _list_scaled(result):
         called, place = registry.of_entry(one).call(one["name"]), place_of(result, one)
-        count = "".join(_SCALED_FROM.findall(one["message"]))
-        words = ["kubectl", "scale", called, f"--replicas={count}", *place]
-        text = "nobody has judged this version; if it was scaled down for a fault, see what served:"
-        yield step_about(result, one, text, "history")
-        yield Step("if it should run:", shlex.join(words))
+        words = ["kubectl", "scale", called, f"--replicas={one['scaled_from']}", *place]
+        is_undone = find_fault_at_zero(result, one) and [*undo_steps(result, one, "")]
+        stays = " (an undo leaves it at 0)" if is_undone else ""
+        yield Step(f"if it should run{stays}:", shlex.join(words))
         yield step_about(result, one, "then judge it:", "verify")
+
+
+def _list_scaled(result: Result) -> list[WorkloadResult]:
+    return [one for one in result["workloads"] if one["scaled_from"]][:_MOST_SCALED]
 
 
 def _find_managers(result: Result, workload: WorkloadResult) -> list[str]:

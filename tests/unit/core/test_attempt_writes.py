@@ -335,6 +335,30 @@ def test_a_live_number_that_somebody_changes_before_its_write_is_theirs(leg: Leg
     assert "replicas" not in player.writes[-1].body.thaw()["spec"]
 
 
+@pytest.mark.contract("B1617")
+@pytest.mark.parametrize("leg", Leg)
+def test_a_live_number_that_is_refused_although_nobody_changed_it_ends_that(leg: Leg) -> None:
+    """Whatever refuses it, as a webhook: the same request again would be refused again."""
+    server = serving(v2="crash")
+    plan = planned(server, manifest("v2"))
+    web = plan.targets[0].ref
+    bodies = FrozenMap({web: Body.of(manifest("v1"))})
+    writes = tuple(replace(write, autoscaled=True) for write in plan.writes)
+    player = Player(server, replace(plan, writes=writes, target_set=TargetSet(bodies)))
+    if leg is Leg.BACK:
+        player.run_to(State.RECORDING, leg)
+    sent = len(player.writes)
+
+    def refuse(player: Player, effect: Write) -> AttemptEvent:
+        text, now = CleanText("no number pleases"), player.attempt.now
+        return WriteRejected(now, effect.effect_id, Reason.CONFLICT, text, (REPLICAS_PATH,))
+
+    player.bend(Write, refuse, times=10)
+    attempt = player.run()
+    assert len(player.writes) - sent <= 2, "it is sent again without end"
+    assert attempt.exit_code == (3 if leg is Leg.FORWARD else 5), ends(attempt)
+
+
 @pytest.mark.contract("B140")
 def test_a_field_of_others_inside_the_template_is_5() -> None:
     """The template cannot be restored in part; the cause names the conflict."""

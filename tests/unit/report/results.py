@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gate.core.kinds.registry import reason_of
-from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome
+from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome, Reason
 from gate.core.model.remedy import Remedy
 from gate.report.document.document import document, minimal
 from gate.report.document.run import Run, RunIdentity, RunTimes
@@ -194,6 +194,7 @@ def workload_result(
     found |= {"baseline": was, "new": {**new, "image_ids": []}, "deletion": None, "evidence": []}
     found |= {"pod_shares": [], "remarks": [], "lasting_effect": "", "remedy": ""}
     result: WorkloadResult = found | {
+        "scaled_from": 2 if reason is Reason.SCALED_TO_ZERO else 0,
         "undo_lacks": [],
         "undo_conflicts": [],
         "trees": [],

@@ -186,6 +186,18 @@ def test_what_somebody_else_created_was_not_changed() -> None:
     assert "somebody else created deployment/web" in headline(result_of(theirs), ONE_LINE)[0]
 
 
+@pytest.mark.contract("B1615")
+def test_of_several_that_were_scaled_to_0_each_has_its_own_fault() -> None:
+    """What was wrong with one says nothing about the other."""
+    web, mail = (
+        workload_result(Outcome.SUPERSEDED, Reason.SCALED_TO_ZERO, "none", name)
+        for name in ("web", "mail")
+    )
+    web["causes"], mail["causes"] = [cause_of(CRASH, "web: Error")], []
+    said = headline(result_of(web, mail), ONE_LINE)[0]
+    assert "scaled down deployment/web after CrashLoop and scaled down deployment/mail;" in said
+
+
 @pytest.mark.contract("B1059")
 @pytest.mark.parametrize(
     ("outcome", "reason", "said"),

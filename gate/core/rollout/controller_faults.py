@@ -140,14 +140,13 @@ def describe_deletion(pod: Pod) -> str:
 
 
 def find_denial(
-    events: Iterable[ClusterEvent], uid: str, pods: Iterable[PodTrack]
+    denials: Iterable[ClusterEvent], pods: Iterable[PodTrack]
 ) -> ClusterEvent | None:
     """Return the latest event that a pod of an owner could not be created, None without one.
 
     Events outlive what they report: none counts once a pod of the owner was created, of its `pods`.
     """
-    about = (one for one in events if one.about_uid == uid and one.reason == "FailedCreate")
-    latest = max(about, key=lambda event: event.at, default=None)
+    latest = max(denials, key=lambda event: event.at, default=None)
     if latest is None or any(track.pod.created_at >= latest.at for track in pods):
         return None
     return latest

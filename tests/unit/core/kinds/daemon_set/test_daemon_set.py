@@ -286,7 +286,8 @@ def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None
     for current, hour, found in ((2, 1, True), (3, 1, False), (2, 3, False)):
         live = agent(current=current)
         created = pod("a", meta={"creationTimestamp": f"2026-01-01T0{hour}:00:00Z"})
-        faults = KIND.faults(seen(live, *REVISIONS, event, created), live, FailFast())
+        snapshot = seen(live, *REVISIONS, created).fold(Observed(1.0, event))
+        faults = KIND.faults(snapshot, live, FailFast())
         assert [fault.reason for fault in faults] == [Reason.POD_CREATE_DENIED] * found
         assert all(fault.message.startswith("pods ") for fault in faults)
 

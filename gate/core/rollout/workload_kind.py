@@ -320,8 +320,12 @@ class WorkloadKind(Protocol[W, R_contra]):
         The time is that of `PodTrack`.
         """
 
-    def step_size(self, live: W) -> int:
-        """Return how many pods one step of the rollout replaces, at least 1."""
+    def least_steps(self, live: W, pods_before: int) -> int:
+        """Return how many steps, one after another, a new template takes at least.
+
+        `pods_before` are those that run an older one. What its controller does not do by itself is
+        no step.
+        """
 
     def step_seconds(self, live: W) -> float:
         """Return the shortest time in which a new pod can count as available, by its spec."""

@@ -163,9 +163,7 @@ def describe_deletion(pod: Pod) -> str:
     return f"being deleted, and stays until {what} removed"
 
 
-def find_denial(
-    denials: Iterable[ClusterEvent], pods: Iterable[PodTrack]
-) -> ClusterEvent | None:
+def find_denial(denials: Iterable[ClusterEvent], pods: Iterable[PodTrack]) -> ClusterEvent | None:
     """Return the latest event that a pod of an owner could not be created, None without one.
 
     Events outlive what they report: none counts once a pod of the owner was created, of its `pods`.

@@ -17,6 +17,7 @@ from gate.core.rollout.pod_history import PodTrack, first_track, next_track
 from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.workload_kind import AnyKind, LastWords, PodCounts
 
+
 @dataclass(frozen=True, slots=True)
 class OwnRevisions:
     """The revisions that a workload controls, and which of them the live template is.

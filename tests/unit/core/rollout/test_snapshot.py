@@ -9,8 +9,8 @@ import pytest
 from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
 from gate.core.kinds.registry import unseen
 from gate.core.model.objects import Watched
-from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.event_history import MOST_EVENTS
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.snapshot import Snapshot
 from tests.unit.core.world import (
     NAMESPACE,

@@ -1,14 +1,13 @@
-"""All that others may use of the sandbox: the cluster, what is asked of it, and scenarios.
+"""What others use of the sandbox: the cluster, what is asked of it, and scenarios.
 
 `Cluster` is a cluster in virtual time: its `timers` are moved on by whoever owns the clock, its
 `handle` answers one HTTP request, its `api` is the same without HTTP. A `Play` plays a `Scenario`
-in it. `fields`, `merge_patch` and `schema_of` are its account of a single write. Whoever asks for
-what cannot be done gets a `SandboxError`; what a server refuses is an `ApiError`.
+in it. Whoever asks for what cannot be done gets a `SandboxError`; what a server refuses is an
+`ApiError`. To serve it on a socket there is `sandbox.server`, which takes heavy libraries.
 """
 
 from __future__ import annotations
 
-from sandbox import fields
 from sandbox.api.api import Api
 from sandbox.api.registry import Admission, Admit, Operation, Patch, PatchType, Writer
 from sandbox.cluster import Cluster, ClusterOptions
@@ -18,7 +17,6 @@ from sandbox.kinds import BY_KIND
 from sandbox.kubelet import behaviour
 from sandbox.kubelet.container import Pace
 from sandbox.kubelet.nodes import NodeState
-from sandbox.patching import merge_patch
 from sandbox.scenario import actions
 from sandbox.scenario.document import Report
 from sandbox.scenario.images import ImageRule, Images, Series, fits
@@ -26,10 +24,8 @@ from sandbox.scenario.play import Happening, Play
 from sandbox.scenario.scenario import Event, Measurement, NoAnswer, Scenario
 from sandbox.scenario.scenario import load as load_scenario
 from sandbox.scenario.scenario import parse as parse_scenario
-from sandbox.schema import Schema, schema_of
 from sandbox.serving.handle import AuditEntry
 from sandbox.serving.request import JSON_TYPE, Answer, Request, Stream
-from sandbox.storage.selection import parse_labels
 from sandbox.storage.store import Change, Key
 from sandbox.times import NAME_LETTERS, Names, Timers
 
@@ -65,7 +61,6 @@ __all__ = [
     "Request",
     "SandboxError",
     "Scenario",
-    "Schema",
     "Series",
     "Stream",
     "Timers",
@@ -74,11 +69,7 @@ __all__ = [
     "behaviour",
     "copy_json",
     "dig",
-    "fields",
     "fits",
     "load_scenario",
-    "merge_patch",
-    "parse_labels",
     "parse_scenario",
-    "schema_of",
 ]

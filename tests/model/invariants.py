@@ -19,7 +19,7 @@ from gate.core.rollout.deadlines import CONDITION_ROUNDING_SECONDS
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.progress import CONDITION_LAG_SECONDS
 from gate.core.steps.step import wake_at
-from gate.report.document.remarks import uncertain_writes
+from gate.core.writes.order import uncertain_writes
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import name_of

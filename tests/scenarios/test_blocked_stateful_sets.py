@@ -292,6 +292,18 @@ def test_a_quota_that_keeps_a_pod_from_coming_back_is_named(scene: Scene) -> Non
     assert "maxSurge" not in text
 
 
+@pytest.mark.contract("B1640")
+def test_a_pod_that_was_denied_before_condemns_no_later_version(scene: Scene) -> None:
+    """The event outlives the way back, and is about a pod that nobody wants any more."""
+    graces = ("--fail-fast", "pod-create=2s")
+    scene.serve(db(1))
+    enforce(scene.objects, quota({"limits.cpu": "10"}))
+    denied = assert_rolled_back(scene.apply(db(2, replicas=4), flags=graces), "PodCreateDenied")
+    assert "must specify limits.cpu" in causes(denied)["PodCreateDenied"]
+    scene.objects.delete("resourcequotas", "full")
+    assert_verified(scene.apply(db(3, behaviour="ready=3"), flags=graces))
+
+
 @pytest.mark.sandbox_only("it waits until clocks run out")
 @pytest.mark.contract("B1269")
 def test_a_version_before_that_does_not_come_back_is_looked_at_by_its_workload(

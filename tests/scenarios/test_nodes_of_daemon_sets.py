@@ -36,6 +36,8 @@ from tests.scenarios.agents import (
     said,
 )
 from tests.scenarios.pod_replacement import waits
+from tests.scenarios.test_what_is_said import report_forms
+from tests.scenarios.versions import one_line
 
 RULES: tuple[JSON, ...] = (
     {
@@ -50,14 +52,19 @@ RULES: tuple[JSON, ...] = (
 """What an apply of a DaemonSet needs; nodes are not among it."""
 
 
-@pytest.mark.contract("B945")
+@pytest.mark.contract("B945", "B1643")
 def test_no_node_is_vacuous(scene: Scene, audit: Trail) -> None:
-    """Where no node is to run a pod, nothing was shown to work."""
-    result = scene.apply(daemon_set(pool="nowhere"))
+    """Where no node is to run a pod, nothing was shown to work, and every report says why."""
+    result = scene.apply(daemon_set(pool="nowhere"), flags=["--report", "json=run.json"])
     assert_verified(result, "Vacuous", running="none")
     assert said(result) == "no node is to run a pod, and none does"
     assert scene.objects.list_all("pods") == []
     assert changes(audit) == [WRITTEN]
+    forms = report_forms(scene, "run.json")
+    for form in ("text", "markdown", "html"):
+        plain = forms[form].replace("\\", "")
+        assert "no pod: without a node to run on" in one_line(plain), forms[form]
+        assert "scaled to 0" not in plain, forms[form]
 
 
 @pytest.mark.contract("B944")

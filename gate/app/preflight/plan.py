@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -212,13 +211,15 @@ def warn_of_short_timeout(
         live = trial.workload if trial is not None else None
         if timeout_seconds is None or live is None or not _changes(item, trials):
             continue
-        kind = kind_of(item.ref)
-        steps = math.ceil(live.replicas / kind.step_size(live))
-        least = steps * (kind.step_seconds(live) + LEAST_START_SECONDS)
-        if timeout_seconds < least:
+        kind, before = kind_of(item.ref), item.live.workload if item.live is not None else None
+        pods_before = kind.status_counts(before).total if before is not None else 0
+        steps = kind.least_steps(live, pods_before)
+        step_seconds = kind.step_seconds(live) + LEAST_START_SECONDS
+        if timeout_seconds < (least := steps * step_seconds):
+            one_by_one = f" ({steps} steps of {format_seconds(step_seconds)})" if steps > 1 else ""
             warn(
-                f"{name(item.ref)}: its {steps} steps take {format_seconds(least)} at least, "
-                f"longer than a timeout of {format_seconds(timeout_seconds)}"
+                f"{name(item.ref)}: its rollout takes {format_seconds(least)} at least{one_by_one},"
+                f" longer than a timeout of {format_seconds(timeout_seconds)}"
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -45,7 +46,11 @@ def _too_old(plan: Plan, target: Target, days: int, now: datetime) -> str:
     what = f"{plan.name_of(target.ref)}: what a failure would return to is"
     if age is None:
         return f"{what} of an age that nobody knows, and the limit is {days} days"
-    return f"{what} {age:.0f} days old, and the limit is {days}" if age > days else ""
+    if age <= days:
+        return ""
+    whole = math.ceil(age) - 1
+    counted = "1 day" if whole == 1 else f"{whole} days"
+    return f"{what} more than {counted} old, and the limit is {days}"
 
 
 def _age_days(target: Target, baseline: Baseline, now: datetime) -> float | None:

@@ -40,6 +40,11 @@ class Applied:
             return ""
         return CURRENT if self.found else "new"
 
+    @property
+    def is_retried(self) -> bool:
+        """Whether its controller tries again at once what it could not do before."""
+        return self.spec_changed and not self.found
+
     def find_departure(self, live: Workload, *, has_ended: bool = False) -> Verdict | None:
         """Return a verdict if somebody else deleted or changed it; None while it is ours.
 

@@ -6,6 +6,7 @@ the kind itself says (`WorkloadKind.faults`); how long pods may be denied is the
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +21,29 @@ from gate.core.rollout.policy import FailFast
 _MOST_NAMED = 5
 _OF_AN_EVENT = "Error creating: "
 _UNREACHABLE_WEBHOOK = ("failed calling webhook", "failed to call webhook")
+
+
+class Denier(enum.Enum):
+    """What denies a pod, by the server's words."""
+
+    FULL_QUOTA = enum.auto()
+    """A quota has no room for it."""
+    DEMANDING_QUOTA = enum.auto()
+    """A quota asks for requests or limits that its containers leave out (`failed quota`)."""
+    UNREACHABLE_WEBHOOK = enum.auto()
+    OTHER = enum.auto()
+    """A policy, a webhook, bounds of a LimitRange, a service account that is not there, ..."""
+
+    @classmethod
+    def of(cls, message: str) -> Denier:
+        """Return what denies a pod with that message, which may stand in a longer one."""
+        if "exceeded quota" in message:
+            return cls.FULL_QUOTA
+        if "failed quota" in message and "must specify" in message:
+            return cls.DEMANDING_QUOTA
+        if any(sign in message for sign in _UNREACHABLE_WEBHOOK):
+            return cls.UNREACHABLE_WEBHOOK
+        return cls.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,15 +163,12 @@ def describe_deletion(pod: Pod) -> str:
     return f"being deleted, and stays until {what} removed"
 
 
-def find_denial(
-    events: Iterable[ClusterEvent], uid: str, pods: Iterable[PodTrack]
-) -> ClusterEvent | None:
+def find_denial(denials: Iterable[ClusterEvent], pods: Iterable[PodTrack]) -> ClusterEvent | None:
     """Return the latest event that a pod of an owner could not be created, None without one.
 
     Events outlive what they report: none counts once a pod of the owner was created, of its `pods`.
     """
-    about = (one for one in events if one.about_uid == uid and one.reason == "FailedCreate")
-    latest = max(about, key=lambda event: event.at, default=None)
+    latest = max(denials, key=lambda event: event.at, default=None)
     if latest is None or any(track.pod.created_at >= latest.at for track in pods):
         return None
     return latest
@@ -158,22 +179,20 @@ def denial_of_pods(message: str, since: float | None, limits: FailFast) -> Fault
 
     `message` is that of a condition or an event: of the latter the server's words count.
 
-    Quotas and unreachable webhooks recover by themselves, so only a standstill counts against them.
-    A quota also denies while old pods still count, so it is no evidence by itself.
+    Full quotas and unreachable webhooks recover by themselves, so only a standstill counts against
+    them. A full quota also denies while old pods still count, so it is no evidence by itself.
     """
     message = message.rpartition(_OF_AN_EVENT)[2]
-    is_quota = "exceeded quota" in message
-    is_webhook = any(sign in message for sign in _UNREACHABLE_WEBHOOK)
-    grace_seconds = limits.denied_by_policy_seconds
-    if is_quota:
-        grace_seconds = limits.denied_by_quota_seconds
-    elif is_webhook:
-        grace_seconds = limits.denied_by_webhook_seconds
+    denier = Denier.of(message)
+    grace_seconds = {
+        Denier.FULL_QUOTA: limits.denied_by_quota_seconds,
+        Denier.UNREACHABLE_WEBHOOK: limits.denied_by_webhook_seconds,
+    }.get(denier, limits.denied_by_policy_seconds)
     return Fault(
         Reason.POD_CREATE_DENIED,
         CleanText(message),
         grace_seconds,
         since,
-        progress_restarts=is_quota or is_webhook,
-        is_evidence=not is_quota,
+        progress_restarts=denier in (Denier.FULL_QUOTA, Denier.UNREACHABLE_WEBHOOK),
+        is_evidence=denier is not Denier.FULL_QUOTA,
     )

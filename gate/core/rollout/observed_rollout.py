@@ -58,7 +58,9 @@ class ObservedRollout:
         The budget counts from the write too unless it began earlier (several workloads), and so
         does the history of pods unless the snapshot's has already begun.
         """
-        begun = snapshot if snapshot.written else snapshot.begin(applied.at)
+        begun = snapshot
+        if not snapshot.written:
+            begun = snapshot.begin(applied.at, is_retried=applied.is_retried)
         live = begun.live
         auto = snapshot.kind.longest_legal_seconds(live, policy) if live is not None else math.inf
         rollout = cls(

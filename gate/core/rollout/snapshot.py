@@ -10,14 +10,12 @@ from dataclasses import dataclass, field, replace
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.objects import ClusterEvent, Node, Pod, Ref, Revision, Watched, Workload
+from gate.core.rollout.event_history import Events
 from gate.core.rollout.node_history import Nodes
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.pod_history import PodTrack, first_track, next_track
 from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.workload_kind import AnyKind, LastWords, PodCounts
-
-MOST_EVENTS = 500
-"""Warnings explain and decide nothing but the class of a failed pull; the latest suffice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Snapshot:
     workload: Fact[Workload] = field(default_factory=Unknown)
     revisions: FrozenMap[str, Revision] = field(default_factory=FrozenMap)
     pods: FrozenMap[str, PodTrack] = field(default_factory=FrozenMap)
-    events: FrozenMap[str, ClusterEvent] = field(default_factory=FrozenMap)
+    events: Events = field(default_factory=Events)
     denied_since: FrozenMap[str, float] = field(default_factory=FrozenMap)
     written: bool = False
     own: OwnRevisions = OwnRevisions()
@@ -71,14 +69,18 @@ class Snapshot:
             case _:
                 return self
 
-    def begin(self, at: float) -> Snapshot:
-        """Return the snapshot at the moment of our write: every history and grace starts here."""
+    def begin(self, at: float, *, is_retried: bool = True) -> Snapshot:
+        """Return the snapshot at the moment of our write: every history and grace starts here.
+
+        With `is_retried` the controller tries again what it could not do before.
+        """
         return replace(
             self,
             pods=FrozenMap((uid, track.with_history_from(at)) for uid, track in self.pods.items()),
             denied_since=FrozenMap((uid, at) for uid in self.denied_since),
             written=True,
             nodes=self.nodes.begin(),
+            events=self.events.begin() if is_retried else self.events,
         )
 
     @property
@@ -289,11 +291,9 @@ class Snapshot:
 
     def _with_event(self, event: ClusterEvent) -> Snapshot:
         """Keep what explains a state: warnings about pods and revisions."""
-        if event.type != "Warning" or self.events.get(event.uid) == event:
+        events = self.events.with_event(event)
+        if events is self.events:
             return self
-        events = self.events.put(event.uid, event)
-        if len(events) > MOST_EVENTS:
-            events = events.drop(next(iter(events)))
         track, pods = self.pods.get(event.about_uid), self.pods
         if track is not None and event.reason == "Failed" and "pull" in event.message:
             pods = pods.put(event.about_uid, track.with_pull_message(event.message))

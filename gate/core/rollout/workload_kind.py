@@ -13,7 +13,6 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.model.objects import (
     CleanText,
-    ClusterEvent,
     Condition,
     Pod,
     Ref,
@@ -23,6 +22,7 @@ from gate.core.model.objects import (
 from gate.core.model.outcome import AnyReason
 from gate.core.rollout.causes import Trouble
 from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.event_history import Events
 from gate.core.rollout.node_history import Nodes
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.pod_history import PodTrack
@@ -131,8 +131,8 @@ class View(Protocol[R_co]):
         """The nodes, for a kind that looks at them."""
 
     @property
-    def events(self) -> Mapping[str, ClusterEvent]:
-        """The latest warnings, by uid."""
+    def events(self) -> Events:
+        """The latest warnings."""
 
     @property
     def denied_since(self) -> Mapping[str, float]:
@@ -320,8 +320,12 @@ class WorkloadKind(Protocol[W, R_contra]):
         The time is that of `PodTrack`.
         """
 
-    def step_size(self, live: W) -> int:
-        """Return how many pods one step of the rollout replaces, at least 1."""
+    def least_steps(self, live: W, pods_before: int) -> int:
+        """Return how many steps, one after another, a new template takes at least.
+
+        `pods_before` are those that run an older one. What its controller does not do by itself is
+        no step.
+        """
 
     def step_seconds(self, live: W) -> float:
         """Return the shortest time in which a new pod can count as available, by its spec."""

@@ -1,4 +1,4 @@
-"""What FOLLOWING and BAKING share: the regular full reads and the health checks."""
+"""What AWAITING, FOLLOWING and BAKING share: the regular full reads and the health checks."""
 
 from __future__ import annotations
 

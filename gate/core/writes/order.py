@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from gate.core.attempt.state import Attempt, Undecided
@@ -76,6 +77,27 @@ def answers_lost(attempt: Attempt) -> tuple[Ref, ...]:
     if not attempt.writes.uncertain or not attempt.writes.queue:
         return aside
     return (attempt.writes.queue[0].ref, *aside)
+
+
+def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the objects whose last write may or may not have taken effect."""
+    aside = tuple(ref for ref, known in attempt.writes.set_aside.items() if known.uncertain)
+    if not attempt.writes.uncertain:
+        return aside
+    if attempt.course.leg is Leg.FORWARD:
+        left = (
+            write.ref for write in attempt.plan.writes if write.ref not in attempt.ledger.written
+        )
+    else:
+        done = {
+            *attempt.ledger.restored,
+            *attempt.ledger.deleted,
+            *attempt.interference.departures,
+            *aside,
+        }
+        changed = (ref for ref, written in attempt.ledger.written.items() if written.changed)
+        left = (ref for ref in changed if ref not in done)
+    return (*islice(left, 1), *aside)
 
 
 def without_requests(attempt: Attempt) -> Attempt:

@@ -12,9 +12,9 @@ from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import why_not_restored, writes_back
 from gate.core.protocol.effects import Write
+from gate.core.writes.order import uncertain_writes
 from gate.core.writes.results import has_restored
 from gate.report.document.changes import MOST_PATHS, changed_paths
-from gate.report.document.remarks import uncertain_writes
 from gate.report.document.run import Run, seconds
 from gate.report.schema.result import Action, AtEnd, ChangedPath, ObjectResult, RollbackResult
 from gate.wire.untrusted import clean_line

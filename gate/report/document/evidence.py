@@ -143,7 +143,7 @@ def _events(attempt: Attempt, rollout: Rollout) -> Iterator[EvidenceResult]:
     about |= {revision.uid} if revision is not None else set()
     events = [
         event
-        for event in snapshot.events.values()
+        for event in snapshot.events.latest.values()
         if event.about_uid in about and event.message not in _EMPTY_EVENTS
     ]
     for event in sorted(events, key=lambda event: (event.at, event.uid), reverse=True):

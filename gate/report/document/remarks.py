@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final
 
 from gate.core.attempt.replacement import LEFT
@@ -14,10 +13,10 @@ from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
-from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import find_versions
 from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
+from gate.core.writes.order import uncertain_writes
 from gate.report.document.running_pods import is_scaled_to_zero
 from gate.report.document.versions import latest_snapshot
 from gate.report.document.workload_remarks import workload_warnings
@@ -246,27 +245,6 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
         if asked and written.creator_unknown:
             why = "the answer to its creation was lost, and another run may have made it"
             yield f"{name(ref)} was not deleted: {why}"
-
-
-def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the objects whose last write may or may not have taken effect."""
-    aside = tuple(ref for ref, known in attempt.writes.set_aside.items() if known.uncertain)
-    if not attempt.writes.uncertain:
-        return aside
-    if attempt.course.leg is Leg.FORWARD:
-        left = (
-            write.ref for write in attempt.plan.writes if write.ref not in attempt.ledger.written
-        )
-    else:
-        done = {
-            *attempt.ledger.restored,
-            *attempt.ledger.deleted,
-            *attempt.interference.departures,
-            *aside,
-        }
-        changed = (ref for ref, written in attempt.ledger.written.items() if written.changed)
-        left = (ref for ref in changed if ref not in done)
-    return (*islice(left, 1), *aside)
 
 
 def _join_paths(paths: dict[str, None] | tuple[str, ...]) -> str:

@@ -26,7 +26,7 @@ from gate.report.schema.result import (
 )
 from gate.report.style.style import Style, columns, pad
 from gate.report.words.advice import next_steps
-from gate.report.words.facts import command_words
+from gate.report.words.facts import command_words, describe_no_pod
 from gate.report.words.fault import (
     has_one_version,
     has_only_failed_checks,
@@ -251,7 +251,7 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
         return
     match workload["running"]:
         case "none" if not registry.of_entry(workload).runs_once:
-            _scaled_to_zero(block, workload)
+            _without_pods(block, workload)
         case "new":
             block.row("runs", _version(workload, new), _MOST_IMAGE_LINES)
         case "baseline" if baseline is not None:
@@ -270,17 +270,15 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
             _both(block, workload)
 
 
-def _scaled_to_zero(block: Block, workload: WorkloadResult) -> None:
-    if workload["reason"] == Reason.VACUOUS:
-        block.row("runs", "no pod, as asked for")
-        return
-    baseline = workload["baseline"]
+def _without_pods(block: Block, workload: WorkloadResult) -> None:
+    runs, baseline = describe_no_pod(workload), workload["baseline"]
     if workload["outcome"] == Outcome.ROLLED_BACK and baseline is not None:
-        block.row("runs", f"no pod: scaled to 0, with {_version(workload, baseline)}")
+        block.row("runs", f"{runs}, with {_version(workload, baseline)}")
         _row_of_new(block, workload, "failed")
         return
-    block.row("runs", "no pod: scaled to 0")
-    _both(block, workload)
+    block.row("runs", runs)
+    if workload["reason"] != Reason.VACUOUS:
+        _both(block, workload)
 
 
 def _both(block: Block, workload: WorkloadResult) -> None:
@@ -366,7 +364,7 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
 
 
 def _rollback_end(result: Result, rollback: RollbackResult) -> str:
-    """Say how a way back ended; if every workload is scaled to 0, nothing was shown to work."""
+    """Say how a way back ended; if no workload has a pod, nothing was shown to work."""
     returned = [one for one in result["workloads"] if one["outcome"] == Outcome.ROLLED_BACK]
     if not rollback["verified"]:
         alone = result["outcome"] == Outcome.ROLLED_BACK and not returned

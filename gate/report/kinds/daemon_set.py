@@ -12,6 +12,7 @@ DAEMON_SET: Final = WorkloadWords(
     "DaemonSet",
     version="ControllerRevision",
     parts="controllerrevisions,pods",
+    when_empty="without a node to run on",
     ends={
         Reason.VACUOUS: "{name} has no node to run on: nothing runs",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",

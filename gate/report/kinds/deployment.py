@@ -17,5 +17,4 @@ DEPLOYMENT: Final = WorkloadWords(
     ends={Reason.VACUOUS: "{name} has 0 replicas, as asked for: nothing runs"},
     steps={_UNCREATED: (Advice("correct what the controller could not create, then apply again"),)},
     limits={_UNCREATED: "replicaset-create"},
-    has_surge=True,
 )

@@ -10,6 +10,7 @@ from typing import Final
 from gate.core.model.remedy import Remedy
 
 REPLICA_SET: Final = "ReplicaSet"
+SCALED_TO_ZERO: Final = "scaled to 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ class WorkloadWords:
 
     Of reasons: `failures` are the version's own fault, `steps` say what to do about each, in place
     of what holds for all kinds, and `limits` are the classes of `--fail-fast` that decide them.
-    `end_of_pause` are the words after which kubectl ends a pause of `{called}`. `has_surge` is
-    whether new pods run beside the old ones where nobody has set `maxSurge`.
+    `end_of_pause` are the words after which kubectl ends a pause of `{called}`. `when_empty` is
+    what one is that wants no pod, and has none.
     """
 
     name: str
@@ -79,12 +80,17 @@ class WorkloadWords:
     steps: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
     end_of_pause: tuple[str, ...] = ("rollout", "resume", "{called}")
-    has_surge: bool = False
+    when_empty: str = SCALED_TO_ZERO
 
     @property
     def runs_once(self) -> bool:
         """Whether it comes to an end: nothing of it serves, and nothing takes back what it did."""
         return bool(self.stages)
+
+    @property
+    def has_surge(self) -> bool:
+        """Whether new pods run beside the old ones where nobody has set `maxSurge`."""
+        return self.version == REPLICA_SET
 
     @property
     def plural(self) -> str:

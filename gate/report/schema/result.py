@@ -209,9 +209,9 @@ class AnyWorkload(TypedDict):
     running: Annotated[
         Running,
         Meta(
-            description="Whose pods there are, as last seen. `none`: it is scaled to 0."
-            " `other`: somebody else's version, or no pod for another reason. `mixed`: of"
-            " several versions, or a change of them is under way."
+            description="Whose pods there are, as last seen. `none`: no pod is wanted, as it is"
+            " scaled to 0, or no node is to run it. `other`: somebody else's version, or no pod for"
+            " another reason. `mixed`: of several versions, or a change of them is under way."
         ),
     ]
     scaled_from: Annotated[

@@ -12,6 +12,7 @@ from functools import partial
 
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.model.remedy import Remedy
+from gate.core.rollout.controller_faults import Denier
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import (
@@ -301,14 +302,21 @@ def _crash(result: Result, worst: WorkloadResult) -> Iterator[Step]:
 
 
 def _advise_if_denied(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    if any("quota" in cause["message"] for cause in worst["causes"]):
+    denied = (one for one in worst["causes"] if one["reason"] == Reason.POD_CREATE_DENIED)
+    deniers = {Denier.of(one["message"]) for one in denied}
+    if Denier.FULL_QUOTA in deniers:
         command = shlex.join(["kubectl", "describe", "resourcequota", *place_of(result, worst)])
         is_surging = registry.of_entry(worst).has_surge and _has_old_pods(worst)
         beside = " beside the old ones (maxSurge)" if is_surging else ""
         text = f"the quota has no room for these pods{beside}: raise it, or ask for less:"
         yield Step(text, command)
+    elif Denier.DEMANDING_QUOTA in deniers:
+        yield Step(
+            "the quota lets no pod in whose containers leave out what the message names:"
+            " set it there, or let a LimitRange give defaults"
+        )
     else:
-        yield Step("the message names the policy or webhook that refuses the pods")
+        yield Step("the message says what refuses the pods, and why")
 
 
 def _has_old_pods(workload: WorkloadResult) -> bool:

@@ -41,7 +41,6 @@ _RUNS: Final[Mapping[Running, str]] = {
     "new": "the new version",
     "baseline": "the version before",
     "mixed": "pods of more than one version",
-    "none": "no pod: scaled to 0",
     "other": "none of these versions",
     "unknown": "not known",
 }
@@ -93,6 +92,11 @@ def _trace_id(traceparent: str) -> str:
     return traceparent.partition("-")[2].partition("-")[0]
 
 
+def describe_no_pod(workload: WorkloadResult) -> str:
+    """Say that no pod of a workload runs, and why none is wanted."""
+    return f"no pod: {registry.of_entry(workload).when_empty}"
+
+
 def runs_now(result: Result, workload: WorkloadResult) -> str:
     """Say whose pods run, and what they run."""
     if workload["deletion"] is not None:
@@ -105,6 +109,8 @@ def runs_now(result: Result, workload: WorkloadResult) -> str:
         return f"{now}it {verb_of_run(workload)} {version_words(workload['new'])}"
     running = workload["running"]
     version = {"new": workload["new"], "baseline": workload["baseline"]}.get(running)
+    if running == "none":
+        return describe_no_pod(workload)
     if running == "other" and (seen := own_pods_as_seen(workload)):
         return seen
     is_same = keeps_version(result, workload) and version is not None

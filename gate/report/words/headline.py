@@ -206,7 +206,8 @@ def _taken_back(result: Result) -> str:
     first, *others = result["workloads"]
     name, baseline = workload_name(result, first), first["baseline"]
     if first["running"] == "none" and not others:
-        return f"what was written went back; {name} is scaled to 0, and nothing serves"
+        empty = registry.of_entry(first).when_empty
+        return f"what was written went back; {name} is {empty}, and nothing serves"
     if baseline is not None and not others and is_left_unserved(first):
         left = f"{name} is as it was, not all of it {version_words(baseline)}"
         return f"what was written went back; {left}"

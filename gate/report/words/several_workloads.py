@@ -253,8 +253,9 @@ def _was_never_written(workload: WorkloadResult) -> bool:
 
 
 def _how_verified(result: Result, returned: list[WorkloadResult]) -> str:
-    """Say what shows that workloads that went back serve; those scaled to 0 do not."""
+    """Say what shows that workloads that went back serve; those without a pod do not."""
     empty = [one for one in returned if one["running"] == "none"]
     if not empty:
         return f", {verified_words(result, returned)}"
-    return f"; scaled to 0, so that nothing serves: {names_of(result, empty)}"
+    why = " or ".join(dict.fromkeys(registry.of_entry(one).when_empty for one in empty))
+    return f"; {why}, so that nothing serves: {names_of(result, empty)}"

@@ -94,7 +94,7 @@ def _describe_rolled_back(result: Result, workload: WorkloadResult) -> str:
     if fate in GONE:
         return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
     if workload["running"] == "none":
-        return f"{why}; {back} is back, scaled to 0; nothing serves"
+        return f"{why}; {back} is back, {registry.of_entry(workload).when_empty}; nothing serves"
     if workload["running"] in ("mixed", "other") and workload["pod_shares"]:
         went = "it went back" if why_unverified(workload) else "it went back, verified"
         return f"{why}; {went}: {pods_by_version(workload)}"

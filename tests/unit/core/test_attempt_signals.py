@@ -11,7 +11,7 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import Interrupted, WriteConflicted, WriteUncertain
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
-from gate.report.document.remarks import uncertain_writes
+from gate.core.writes.order import uncertain_writes
 from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, serving
 from tests.unit.core.server import Server

@@ -45,7 +45,7 @@ def _find_denial(
     """
     if live.current >= live.replicas:
         return
-    denied = find_denial(view.events.values(), live.uid, _own(view, live))
+    denied = find_denial(view.events.list_denials(live.uid), _own(view, live))
     if denied is not None:
         yield denial_of_pods(denied.message, None, limits)
 

@@ -212,9 +212,10 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         ends = (track.terminates_by for track in own if track.pod.node not in dead)
         return max(ends, default=-math.inf)
 
-    def step_size(self, live: DaemonSet) -> int:
-        """Return how many nodes one step of the rollout replaces, at least 1."""
-        return live.step
+    def least_steps(self, live: DaemonSet, pods_before: int) -> int:
+        """Count the steps that replace pods; nodes without a pod all get theirs at once."""
+        replaced = 0 if live.on_delete else min(pods_before, live.replicas)
+        return max(math.ceil(replaced / live.step), int(live.replicas > pods_before))
 
     def step_seconds(self, live: DaemonSet) -> float:
         """Return its `minReadySeconds`."""

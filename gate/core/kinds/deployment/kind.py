@@ -185,9 +185,9 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
         """Return that nothing is: its controller's own deadline counts all of it."""
         return -math.inf
 
-    def step_size(self, live: Deployment) -> int:
-        """Return how many pods one step of the rollout replaces, at least 1."""
-        return clocks.step_size(live)
+    def least_steps(self, live: Deployment, pods_before: int) -> int:
+        """Count the steps that replace pods; where none run, all come at once."""
+        return clocks.least_steps(live, pods_before)
 
     def step_seconds(self, live: Deployment) -> float:
         """Return its `minReadySeconds`."""

@@ -34,7 +34,7 @@ def _find_denial(view: View[Revision], live: Job, limits: FailFast) -> Iterator[
     """
     if live.paused or live.active >= live.wanted_at_once:
         return
-    denied = find_denial(view.events.values(), live.uid, own_pods(view, live))
+    denied = find_denial(view.events.list_denials(live.uid), own_pods(view, live))
     if denied is None:
         return
     fault = denial_of_pods(denied.message, None, limits)

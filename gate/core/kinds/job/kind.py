@@ -198,9 +198,9 @@ class JobKind:
         """Return that nothing is: no clock of its progress runs."""
         return -math.inf
 
-    def step_size(self, live: Job) -> int:
-        """Return how many pods run at once, at least 1."""
-        return max(1, live.replicas)
+    def least_steps(self, live: Job, pods_before: int) -> int:
+        """Return one, if it may run any pod: all that it lets run at once."""
+        return min(1, live.replicas)
 
     def step_seconds(self, live: Job) -> float:
         """Return 0: how long its pods run is not in its spec."""

@@ -14,7 +14,7 @@ SHORTEST_TOTAL_SECONDS = 900.0
 LONGEST_TOTAL_SECONDS = 7200.0
 
 
-def step_size(live: StatefulSet) -> int:
+def _step_size(live: StatefulSet) -> int:
     """Return how many pods one step of the rollout replaces, at least 1.
 
     `maxUnavailable` rounds up for StatefulSets (`getStatefulSetMaxUnavailable`). A server whose
@@ -23,13 +23,26 @@ def step_size(live: StatefulSet) -> int:
     return max(1, Share.parse(live.max_unavailable).of(live.replicas, round_up=True))
 
 
+def least_steps(live: StatefulSet, pods_before: int) -> int:
+    """Return how many steps a new template takes at least.
+
+    Pods that are lacking come first, and at its template. With `OrderedReady` each of them waits
+    until those below it are available; otherwise all come at once, while others are replaced.
+    """
+    kept = min(pods_before, live.replicas)
+    added = live.replicas - kept
+    replaced = 0 if live.on_delete else max(0, kept - live.partition)
+    steps = math.ceil(replaced / _step_size(live))
+    return max(steps, min(1, added)) if live.is_parallel else steps + added
+
+
 def longest_legal_seconds(live: StatefulSet, policy: Policy) -> float:
     """Return how long the rollout can legally take: the total budget `auto`.
 
     Steps x (progress deadline + minReadySeconds + grace of termination), between 15 minutes and 2
     hours.
     """
-    steps = math.ceil(max(1, live.replicas) / step_size(live))
+    steps = math.ceil(max(1, live.replicas) / _step_size(live))
     deadline_seconds = policy.budgets.progress_deadline_seconds
     a_step = deadline_seconds + live.min_ready_seconds + live.grace_seconds
     return min(LONGEST_TOTAL_SECONDS, max(SHORTEST_TOTAL_SECONDS, steps * a_step))

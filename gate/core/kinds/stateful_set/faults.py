@@ -50,10 +50,10 @@ def _is_awaited(live: StatefulSet, pod: Pod) -> bool:
 
 
 def _denials(view: View[ControllerRevision], live: StatefulSet) -> Iterator[ClusterEvent]:
-    """Yield the events about pods that could not be created and are not there now."""
+    """Yield the events about pods of its range that could not be created and are not there now."""
     there = {track.pod.name for track in live.own_pods(view.pods.values())}
-    for event in view.events.values():
-        if event.about_uid == live.uid and event.reason == "FailedCreate":
-            found = _UNCREATED.search(event.message)
-            if found is not None and found[1] not in there:
-                yield event
+    missing = set(live.pod_names) - there
+    for event in view.events.list_denials(live.uid):
+        found = _UNCREATED.search(event.message)
+        if found is not None and found[1] in missing:
+            yield event

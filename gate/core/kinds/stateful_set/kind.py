@@ -197,9 +197,9 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
         """Return until when its pods may still terminate."""
         return clocks.busy_until(view, live)
 
-    def step_size(self, live: StatefulSet) -> int:
-        """Return how many pods one step of the rollout replaces, at least 1."""
-        return clocks.step_size(live)
+    def least_steps(self, live: StatefulSet, pods_before: int) -> int:
+        """Count the steps that replace pods, and those that add them one by one."""
+        return clocks.least_steps(live, pods_before)
 
     def step_seconds(self, live: StatefulSet) -> float:
         """Return its `minReadySeconds`."""

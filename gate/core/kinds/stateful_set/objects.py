@@ -140,11 +140,15 @@ class StatefulSet(Workload):
         return self.deletes_scaled_claims and bool(self.claims)
 
     @property
+    def pod_names(self) -> tuple[str, ...]:
+        """The names of the pods that it is to have (`getPodName`)."""
+        ordinals = range(self.first_ordinal, self.first_ordinal + self.replicas)
+        return tuple(f"{self.ref.name}-{ordinal}" for ordinal in ordinals)
+
+    @property
     def claims_of_pods(self) -> Mapping[str, tuple[str, ...]]:
         """The names of the claims that each of its pods has (`getPersistentVolumeClaimName`)."""
-        ordinals = range(self.first_ordinal, self.first_ordinal + self.replicas)
-        pods = [f"{self.ref.name}-{ordinal}" for ordinal in ordinals]
-        return {pod: tuple(f"{claim}-{pod}" for claim in self.claims) for pod in pods}
+        return {pod: tuple(f"{claim}-{pod}" for claim in self.claims) for pod in self.pod_names}
 
     def index_of(self, pod: Pod) -> int | None:
         """Return the place of a pod in the range, None for one outside of it.

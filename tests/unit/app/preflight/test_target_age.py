@@ -39,14 +39,18 @@ def reactions(plan: Plan) -> tuple[OnFailure, OnInterrupt]:
     return plan.policy.response.on_failure, plan.policy.response.on_interrupt
 
 
-@pytest.mark.contract("B138")
-@pytest.mark.parametrize(("hours", "is_kept"), [(47, False), (49, True)])
-def test_a_version_that_is_too_old_is_not_returned_to(hours: int, is_kept: bool) -> None:
+@pytest.mark.contract("B138", "B1644")
+@pytest.mark.parametrize(
+    ("hours", "is_kept", "days"), [(48, False, 0), (49, True, 2), (72, True, 2), (73, True, 3)]
+)
+def test_a_version_that_is_too_old_is_not_returned_to(hours: int, is_kept: bool, days: int) -> None:
     """Neither by a failure nor by a signal; it is still what checks compare with."""
     plan, warnings = plan_over_v1(), list[str]()
     now = made_at(plan) + timedelta(hours=hours)
     bounded = within_age(plan, 2, now, warnings.append)
     assert (reactions(bounded) == KEPT, len(warnings)) == (is_kept, is_kept)
+    said = f"is more than {days} days old, and the limit is 2:"
+    assert [said in warning for warning in warnings] == [True] * is_kept
     assert (bounded.targets, bounded.writes) == (plan.targets, plan.writes)
 
 

@@ -128,21 +128,26 @@ def test_the_lint_warns_and_can_be_silenced(gate: Gate, manifest: Manifest) -> N
     assert gate("preflight", file=[path], silence=["all"]).warnings == []
 
 
-@pytest.mark.contract("B108")
+@pytest.mark.contract("B108", "B1642")
 def test_a_timeout_that_cannot_suffice_is_warned_of(
     gate: Gate, server: Server, manifest: Manifest
 ) -> None:
     """It is shorter than the deadline, or than the steps take that the rollout has."""
-    body = web(replicas=40, minReadySeconds=60, progressDeadlineSeconds=70)
-    path = manifest(body)
+    spec: JSON = {"replicas": 40, "minReadySeconds": 60, "progressDeadlineSeconds": 70}
+    first, second = manifest(web(**spec)), manifest(web("2", **spec), name="second.yaml")
 
-    def warned(**flags: Any) -> list[str]:
+    def warned(path: str, **flags: Any) -> list[str]:
         return gate("preflight", file=[path], **flags).warnings
 
-    steps = "deployment/web: its 2 steps take 2m2s at least, longer than a timeout of 2m"
-    assert warned(timeout="120s") == [steps]
-    assert len(warned(timeout="60s")) == 2
-    assert warned(timeout="123s") == warned() == []
-    assert warned(timeout="60s", silence=["timeout-before-deadline"]) == []
-    server.put(body)
-    assert warned(timeout="120s") == []
+    at_once = "deployment/web: its rollout takes 1m1s at least, longer than a timeout of 1m"
+    warnings = warned(first, timeout="60s")
+    assert len(warnings) == 2
+    assert at_once in warnings
+    assert len(warned(first, timeout="61s")) == 1
+    assert warned(first, timeout="120s") == warned(first) == []
+    assert warned(first, timeout="60s", silence=["timeout-before-deadline"]) == []
+    server.put(web(**spec))
+    assert warned(first, timeout="120s") == []
+    in_steps = "deployment/web: its rollout takes 2m2s at least (2 steps of 1m1s)"
+    assert warned(second, timeout="120s") == [f"{in_steps}, longer than a timeout of 2m"]
+    assert warned(second, timeout="122s") == []

@@ -9,8 +9,9 @@ import pytest
 from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
 from gate.core.kinds.registry import unseen
 from gate.core.model.objects import Watched
+from gate.core.rollout.event_history import MOST_EVENTS
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
-from gate.core.rollout.snapshot import MOST_EVENTS, Snapshot
+from gate.core.rollout.snapshot import Snapshot
 from tests.unit.core.world import (
     NAMESPACE,
     WEB,
@@ -76,11 +77,11 @@ def test_a_list_is_all_there_is() -> None:
 def test_warnings_are_kept_and_bounded() -> None:
     """Normal events tell nothing; of many warnings the latest stay."""
     event = warning(pod(), "BackOff", "again")
-    assert not seen(replace(event, type="Normal")).events
+    assert not seen(replace(event, type="Normal")).events.latest
     snapshot = seen(*(replace(event, uid=f"e{number}") for number in range(MOST_EVENTS + 2)))
-    assert len(snapshot.events) == MOST_EVENTS
-    assert "e0" not in snapshot.events
-    assert f"e{MOST_EVENTS + 1}" in snapshot.events
+    assert len(snapshot.events.latest) == MOST_EVENTS
+    assert "e0" not in snapshot.events.latest
+    assert f"e{MOST_EVENTS + 1}" in snapshot.events.latest
 
 
 @pytest.mark.contract("B90")

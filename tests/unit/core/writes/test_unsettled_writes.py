@@ -25,7 +25,8 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
 from gate.core.states.writing import SETTLING_SECONDS
-from gate.report.document.remarks import remarks, uncertain_writes
+from gate.core.writes.order import uncertain_writes
+from gate.report.document.remarks import remarks
 from gate.wire.kept import kept_text, read_kept
 from tests.unit.core.leaves import IMAGE, Leaves, config, manifest
 from tests.unit.core.player import Player, ends, lost, planned

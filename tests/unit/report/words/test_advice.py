@@ -259,6 +259,25 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         ["see what keeps the version before from serving: kubectl describe"],
         [],
     ),
+    "a quota that asks for limits is not full": (
+        ended(
+            Outcome.ROLLED_BACK,
+            Reason.POD_CREATE_DENIED,
+            ("PodCreateDenied", "failed quota: compute: must specify limits.cpu for: web"),
+        ),
+        ["what the message names: set it there, or let a LimitRange give defaults"],
+        ["resourcequota", "no room"],
+    ),
+    "what else speaks of a quota is none": (
+        ended(
+            Outcome.ROLLED_BACK,
+            Reason.POD_CREATE_DENIED,
+            ("PodCreateDenied", 'admission webhook "quota-policy" denied the request'),
+            ("CrashLoop", "web: exceeded quota: of disk"),
+        ),
+        ["the message says what refuses the pods"],
+        ["resourcequota", "no room"],
+    ),
     "a policy is no quota": (
         ended(Outcome.ROLLED_BACK, Reason.POD_CREATE_DENIED),
         [],
@@ -319,7 +338,7 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
 }
 
 
-@pytest.mark.contract("B741", "B770", "B777", "B899", "B1251")
+@pytest.mark.contract("B741", "B770", "B777", "B899", "B1251", "B1641")
 @pytest.mark.parametrize("name", ADVICE)
 def test_what_was_found_is_advised_on(name: str) -> None:
     """What runs is dealt with before the cause, and the cause says more than the reason."""

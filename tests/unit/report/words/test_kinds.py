@@ -14,6 +14,8 @@ from gate.report.kinds import registry
 from gate.report.schema.result import PodShare, Result, WorkloadResult
 from gate.report.style.style import Style
 from gate.report.words.advice import next_steps
+from gate.report.words.facts import runs_now
+from gate.report.words.fate import Fate, fate_of
 from gate.report.words.headline import headline
 from tests.table import each
 from tests.unit.report.results import cause_of, object_result, result_of, workload_result
@@ -72,6 +74,21 @@ def test_a_good_end_is_said_as_it_was(
 ) -> None:
     """That the version runs is said only where every pod runs it."""
     assert words in said(of_kind(kind, Outcome.VERIFIED, reason, **over))
+
+
+@pytest.mark.contract("B1643")
+def test_what_wants_no_pod_is_scaled_to_0_or_has_no_node() -> None:
+    """A DaemonSet has no number of replicas: it wants no pod where no node is to run it."""
+    kinds = {"StatefulSet": "scaled to 0", "DaemonSet": "without a node to run on"}
+    both = []
+    for kind, why in kinds.items():
+        one = of_kind(kind, Outcome.ROLLED_BACK, "CrashLoop", running="none")
+        assert f"is back, {why}; nothing serves" in said(one)
+        assert runs_now(result_of(one), one) == f"no pod: {why}"
+        both.append(one | {"name": kind.lower()})
+    assert f"; {' or '.join(kinds.values())}, so that nothing serves: " in said(*both)
+    fates = [fate_of(result_of(one), one) for one in both]
+    assert fates == [Fate.SCALED_TO_ZERO, Fate.STAYS]
 
 
 @pytest.mark.contract("B1199")

@@ -268,7 +268,7 @@ def test_a_lone_pod_condemns_only_where_another_revision_worked(
     assert KIND.may_fail_fast(snapshot, pods, len(after)) is condemned
 
 
-@pytest.mark.contract("B949", "B1341")
+@pytest.mark.contract("B949", "B1341", "B1640")
 def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None:
     """A DaemonSet has no condition for it: an Event says why, and outlives what it reports."""
     event = decode.decode_watched(
@@ -286,9 +286,11 @@ def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None
     for current, hour, found in ((2, 1, True), (3, 1, False), (2, 3, False)):
         live = agent(current=current)
         created = pod("a", meta={"creationTimestamp": f"2026-01-01T0{hour}:00:00Z"})
-        faults = KIND.faults(seen(live, *REVISIONS, event, created), live, FailFast())
+        snapshot = seen(live, *REVISIONS, created).fold(Observed(1.0, event))
+        faults = KIND.faults(snapshot, live, FailFast())
         assert [fault.reason for fault in faults] == [Reason.POD_CREATE_DENIED] * found
         assert all(fault.message.startswith("pods ") for fault in faults)
+        assert not [*KIND.faults(seen(live, *REVISIONS, event), live, FailFast())]
 
 
 @pytest.mark.contract("B1314", "B1466")

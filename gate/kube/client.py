@@ -297,7 +297,7 @@ class Client:
     def _note_failure(self, error: ApiError, sent_at: float = math.inf) -> None:
         self.pace.note_trouble()
         if self.contact is not None:
-            self.contact.note_failure(error.message, sent_at)
+            self.contact.note_failure(error.message, sent_at, error.answer)
 
 
 def chunks(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:

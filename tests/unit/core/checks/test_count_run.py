@@ -294,7 +294,7 @@ def test_what_was_too_short_to_compare_says_for_how_long_both_served_and_what_wo
 def test_what_one_version_was_not_seen_in_is_no_time_that_both_served(
     new_unseen: range, old_unseen: range, shared: int
 ) -> None:
-    """But what its counters brought later is, where that is compared; so is what neither was seen in."""
+    """But what its counters brought later is, where compared; so is a time that saw neither."""
 
     def read(look: int) -> Answers:
         side = samples(1000 + 2 * look, 10_000 + 1000 * look)

@@ -281,6 +281,8 @@ class Client:
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
             self._note_failure(named)
         else:
+            if isinstance(named, Unauthorized):
+                self.pace.note_trouble()
             self._note_success()
         return named
 

@@ -50,14 +50,27 @@ RULES: tuple[JSON, ...] = (
 """What an apply of a DaemonSet needs; nodes are not among it."""
 
 
-@pytest.mark.contract("B945")
+@pytest.mark.contract("B945", "B1634")
 def test_no_node_is_vacuous(scene: Scene, audit: Trail) -> None:
     """Where no node is to run a pod, nothing was shown to work."""
     result = scene.apply(daemon_set(pool="nowhere"))
     assert_verified(result, "Vacuous", running="none")
+    text = verdict_text(result.document, Style(width=200))
+    assert "runs      no pod\n" in text
+    assert "--require-pods" not in text
+    judging = "once it has nodes, judge it: rollout-gate verify daemonset/"
+    assert judging in " ".join(text.split()), text
     assert said(result) == "no node is to run a pod, and none does"
     assert scene.objects.list_all("pods") == []
     assert changes(audit) == [WRITTEN]
+
+
+@pytest.mark.contract("B1633")
+def test_a_daemon_set_is_not_refused_for_nodes_that_nobody_has_counted(agents: Agents) -> None:
+    """A new one has no status: `--require-pods` reads no 0 out of that."""
+    result = agents.apply(agents.version(1), "--require-pods")
+    assert_verified(result)
+    assert said(result) == "3 of 3 nodes have an available new pod"
 
 
 @pytest.mark.contract("B944")

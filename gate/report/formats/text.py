@@ -272,7 +272,7 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
 
 def _scaled_to_zero(block: Block, workload: WorkloadResult) -> None:
     if workload["reason"] == Reason.VACUOUS:
-        block.row("runs", "no pod, as asked for")
+        block.row("runs", "no pod")
         return
     baseline = workload["baseline"]
     if workload["outcome"] == Outcome.ROLLED_BACK and baseline is not None:

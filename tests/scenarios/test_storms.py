@@ -30,8 +30,8 @@ STORMS = {
 class Storm:
     """Stands between the gate and its server; from some time on it answers in its place.
 
-    Before, it ends each watch at once, so that none outlives that time. `at` has the seconds at
-    which requests came, `began_at` how many came before.
+    Watches that are open stay so, and tell of no trouble. `at` has the seconds at which requests
+    came, `began_at` how many came before.
     """
 
     def __init__(self, answer: Answer) -> None:
@@ -50,7 +50,7 @@ class Storm:
         self.at.append(self.now())
         if self.began_at is not None:
             return self.answer
-        return Answer(200, b"") if "watch" in request.query else handle(request)
+        return handle(request)
 
 
 @pytest.mark.contract("B503", "B1632")

@@ -281,6 +281,8 @@ class Client:
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
             self._note_failure(named)
         else:
+            if isinstance(named, Unauthorized):
+                self.pace.note_trouble()
             self._note_success()
         return named
 
@@ -297,7 +299,7 @@ class Client:
     def _note_failure(self, error: ApiError, sent_at: float = math.inf) -> None:
         self.pace.note_trouble()
         if self.contact is not None:
-            self.contact.note_failure(error.message, sent_at)
+            self.contact.note_failure(error.message, sent_at, error.answer)
 
 
 def chunks(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:

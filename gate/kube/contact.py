@@ -43,25 +43,34 @@ class Contact:
         self._patience_seconds = patience_seconds
         self._succeeded_at = -math.inf
         self._failing_since = math.inf
+        self._answers: set[str] = set()
         self._lost = False
         self._refused: set[str] = set()
 
     def note_success(self) -> None:
         """Note that the server answered a request."""
         self._succeeded_at, self._failing_since = self._clock.now(), math.inf
+        self._answers = set()
         if self._lost:
             self._lost = False
             self._put(ContactRestored(self._succeeded_at))
 
-    def note_failure(self, why: str, sent_at: float = math.inf) -> None:
-        """Note that a request that was sent then had no answer, or that a watch broke just now."""
+    def note_failure(self, why: str, sent_at: float = math.inf, answer: str = "") -> None:
+        """Note that a request that was sent then had no answer, or that a watch broke just now.
+
+        `answer` is what came instead of one that can be used, "" for nothing. A new one is told
+        also of contact that was lost.
+        """
         now = self._clock.now()
         unanswered_since = max(min(sent_at, now), self._succeeded_at)
         self._failing_since = min(self._failing_since, unanswered_since)
         self._put(ContactFailed(now, why))
-        if not self._lost and now - self._failing_since >= self._patience_seconds:
+        failing_seconds = now - self._failing_since
+        is_told = self._lost and answer in self._answers
+        self._answers.add(answer)
+        if not is_told and failing_seconds >= self._patience_seconds:
             self._lost = True
-            self._put(ContactLost(now, why))
+            self._put(ContactLost(now, why, failing_seconds, tuple(sorted(self._answers))))
 
     @contextmanager
     def timing(self) -> Iterator[None]:

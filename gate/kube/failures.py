@@ -6,6 +6,7 @@ Each leaf says whether trying again may help, and whether the server surely did 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import ClassVar
 
 from gate.cluster_name import ClusterName
@@ -41,6 +42,7 @@ class ApiError(RefusedError):
     `transient`: trying again may help. `refused`: it rejects who asks, or the resource as such,
     which an authorizer or a lagging replica may do now and then. `untouched`: the server surely did
     not do what it was asked. `retry_after_seconds`: what the server asked for, None if it did not.
+    `answer`: what came in place of an answer that can be used, "" if nothing did.
 
     """
 
@@ -49,6 +51,7 @@ class ApiError(RefusedError):
     transient: ClassVar[bool] = False
     refused: ClassVar[bool] = False
     untouched: ClassVar[bool] = True
+    answer: str = ""
 
     def __init__(
         self, message: str, *, hint: str = "", retry_after_seconds: float | None = None
@@ -162,6 +165,7 @@ class TooManyRequests(ApiError):
     answers_with = Reason.UNREACHABLE
     advice = "the server sheds load: try again later"
     transient = True
+    answer = "429 Too Many Requests"
 
 
 class DisruptionForbidden(ApiError):
@@ -177,6 +181,14 @@ class ServerFailure(ApiError):
     advice = "the server answers with an error of its own: try again once it is healthy"
     transient = True
     untouched = False
+
+    def __init__(
+        self, message: str, code: int, *, retry_after_seconds: float | None = None
+    ) -> None:
+        """Take the HTTP status as well."""
+        super().__init__(message, retry_after_seconds=retry_after_seconds)
+        phrases = {status.value: status.phrase for status in HTTPStatus}
+        self.answer = f"{code} {phrases.get(code, '')}".rstrip()
 
 
 class Unreachable(ApiError):
@@ -212,3 +224,4 @@ class BadAnswer(ApiError):
 
     answers_with = Reason.UNREACHABLE
     untouched = False
+    answer = "what cannot be read"

@@ -138,7 +138,7 @@ def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | N
         case 500 if message.startswith(_UNMERGEABLE) or _SEVERAL_BUDGETS in message:
             return Rejected(message)
     if code >= 500:  # noqa: PLR2004 - the class of HTTP statuses
-        return ServerFailure(message, retry_after_seconds=after)
+        return ServerFailure(message, code, retry_after_seconds=after)
     return Rejected(message)
 
 

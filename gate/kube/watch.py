@@ -149,7 +149,7 @@ class Watch:
         if isinstance(error, Gone | TimedOut | BadAnswer):
             self._position = ""
         if self._client.contact is not None and isinstance(error, TimedOut | BadAnswer):
-            self._client.contact.note_failure(error.message)
+            self._client.contact.note_failure(error.message, answer=error.answer)
 
     def _note_grant(self) -> None:
         if self._client.contact is not None:

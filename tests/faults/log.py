@@ -1,13 +1,12 @@
-"""What the proxy was asked: how often, how fast, and what it did to it."""
+"""What the proxy was asked, when, and what it did to it."""
 
 from __future__ import annotations
 
-import bisect
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tests.faults.request import ANYTHING, Asked, Match
+from tests.faults.request import Asked, Match
 
 
 @dataclass(slots=True)
@@ -55,17 +54,3 @@ class Log:
     def like(self, match: Match, fault: str | None = None) -> list[Seen]:
         """Return the requests that match, of those that met a fault where one is named."""
         return [seen for seen in self if match.fits(seen.asked) and fault in (None, seen.fault)]
-
-    def most_in(
-        self, seconds: float, namespace: str, match: Match = ANYTHING, since: float = 0.0
-    ) -> int:
-        """Return how many requests about a namespace came within any stretch of time at most."""
-        times = [
-            seen.at
-            for seen in self.like(match)
-            if seen.asked.namespace == namespace and seen.at >= since
-        ]
-        return max(
-            (bisect.bisect_left(times, at + seconds) - index for index, at in enumerate(times)),
-            default=0,
-        )

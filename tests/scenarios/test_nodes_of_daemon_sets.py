@@ -52,11 +52,20 @@ RULES: tuple[JSON, ...] = (
 """What an apply of a DaemonSet needs; nodes are not among it."""
 
 
+<<<<<<< HEAD
 @pytest.mark.contract("B945", "B1643")
+=======
+@pytest.mark.contract("B945", "B1634")
+>>>>>>> w-counts
 def test_no_node_is_vacuous(scene: Scene, audit: Trail) -> None:
     """Where no node is to run a pod, nothing was shown to work, and every report says why."""
     result = scene.apply(daemon_set(pool="nowhere"), flags=["--report", "json=run.json"])
     assert_verified(result, "Vacuous", running="none")
+    text = verdict_text(result.document, Style(width=200))
+    assert "runs      no pod\n" in text
+    assert "--require-pods" not in text
+    judging = "once it has nodes, judge it: rollout-gate verify daemonset/"
+    assert judging in " ".join(text.split()), text
     assert said(result) == "no node is to run a pod, and none does"
     assert scene.objects.list_all("pods") == []
     assert changes(audit) == [WRITTEN]
@@ -65,6 +74,14 @@ def test_no_node_is_vacuous(scene: Scene, audit: Trail) -> None:
         plain = forms[form].replace("\\", "")
         assert "no pod: without a node to run on" in one_line(plain), forms[form]
         assert "scaled to 0" not in plain, forms[form]
+
+
+@pytest.mark.contract("B1633")
+def test_a_daemon_set_is_not_refused_for_nodes_that_nobody_has_counted(agents: Agents) -> None:
+    """A new one has no status: `--require-pods` reads no 0 out of that."""
+    result = agents.apply(agents.version(1), "--require-pods")
+    assert_verified(result)
+    assert said(result) == "3 of 3 nodes have an available new pod"
 
 
 @pytest.mark.contract("B944")

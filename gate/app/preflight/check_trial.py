@@ -251,12 +251,12 @@ def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[
 def _why_it_cannot_pass(trial: _Trial, asked: AskedCheck) -> str:
     """Return why a check cannot pass as things are, "" if it may.
 
-    Its query gets no answer, or sees no data of the serving version, or that fails at its URL.
+    Its query is not answered, or sees no data of the serving version, or that fails at its URL.
     """
     name, found = asked.check.name, asked.measurement
     if trial.check.queries and found.kind is Kind.ERROR and not found.permanent:
         unchecked = "so what it asks is unchecked, its syntax too"
-        return f"check {name} got no answer now, {unchecked}: {found.message}"
+        return f"check {name} could not be measured now, {unchecked}: {found.message}"
     if not trial.serves:
         return ""
     if isinstance(trial.check.probe, Http) and found.kind in (Kind.FAIL, Kind.ERROR):

@@ -94,12 +94,16 @@ def refuse_to_resume(ref: Ref) -> None:
 
 def require_replicas(ref: Ref, name: Naming = str) -> None:
     """Raise UsageError if a first version of a workload could not be scaled to zero."""
-    kind = kind_of(ref)
-    if kind.has_way_back and kind.default_replicas is None:
+    if _takes_pods_from_nodes(ref):
         raise UsageError(
             f"{name(ref)} cannot be scaled to zero: a {ref.kind} has no replicas",
             hint="--on-first-failure keep leaves a first version that fails, and delete deletes it",
         )
+
+
+def _takes_pods_from_nodes(ref: Ref) -> bool:
+    kind = kind_of(ref)
+    return kind.has_way_back and kind.default_replicas is None
 
 
 def refuse_deleting_claims(ref: Ref, trial: LiveObject | None, name: Naming = str) -> None:
@@ -139,9 +143,11 @@ def refuse_empty(
     """Refuse workloads without pods, which prove nothing (`--require-pods`).
 
     `trials` are what the server would make of them; so live replicas count if the manifest does
-    not set any.
+    not set any. Where each node gets a pod, that is seen once it is written.
     """
     for item in prepared:
+        if item.is_workload and _takes_pods_from_nodes(item.ref):
+            continue
         trial = trials.get(item.ref)
         made = trial.workload.replicas if trial is not None and trial.workload else None
         asked = item.sent_body().get("spec", {}).get("replicas") if made is None else made

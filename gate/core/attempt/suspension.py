@@ -85,10 +85,13 @@ def _shift_interference(outside: Interference, later: Later) -> Interference:
     refusals = {
         what: replace(one, since=later(one.since)) for what, one in outside.contact.refusals.items()
     }
+    lost = outside.contact.lost
+    if lost is not None:
+        lost = replace(lost, since=later(lost.since))
     return replace(
         outside,
         departed_at=later(outside.departed_at),
-        contact=replace(outside.contact, refusals=FrozenMap(refusals)),
+        contact=replace(outside.contact, lost=lost, refusals=FrozenMap(refusals)),
         interrupted_at=later(outside.interrupted_at),
     )
 

@@ -18,6 +18,7 @@ from gate.core.checks.counter_answers import (
     why_unusable,
 )
 from gate.core.checks.counter_readings import CounterReadings, Increase, NotCounterError
+from gate.core.checks.look_times import LookTimes
 from gate.core.checks.measurement import Measurement, make_fail, make_pass, no_data, unfit
 from gate.core.checks.old_pods import FRESH_SECONDS, NO_OLD_PODS, OldPods
 from gate.core.checks.query_variables import UNKNOWN_VERSIONS, ComparedVersions
@@ -50,7 +51,7 @@ class CountRun:
     silent_looks: int = 0
     most_silent_looks: int = LEAST_TICKS - 1
     old_pods: OldPods = NO_OLD_PODS
-    looked_at: float = 0.0
+    looks: LookTimes = field(default_factory=LookTimes)
     versions: ComparedVersions = UNKNOWN_VERSIONS
 
     @classmethod
@@ -112,11 +113,15 @@ class CountRun:
             new, more_new = self.new.plus(series_of(answers.value), None, old.most_grown)
         except NotCounterError as error:
             return self, unfit(str(error))
-        after = replace(self, new=new, old=old, old_pods=known, looked_at=at)
+        after = replace(self, new=new, old=old, old_pods=known)
         if self.begins:
             seen = count_series(series_of(answers.value))
-            return after, no_data(f"counting starts here: {seen}")
-        return self._judge(after, _tick(more_new, more_old, at - self.looked_at))
+            return replace(after, looks=LookTimes(at, at)), no_data(f"counting starts here: {seen}")
+        still = _SCRAPES_TO_BE_SEEN * self.counts.scrape_seconds
+        tick = _tick(more_new, more_old, self.looks.span_until(at, still))
+        reads = bool(series_of(answers.value) or series_of(answers.baseline))
+        looks = self.looks.after(at, reads=reads, moves=tick.has_events)
+        return self._judge(replace(after, looks=looks), tick)
 
     @property
     def compares_fresh(self) -> bool:

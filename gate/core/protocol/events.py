@@ -52,15 +52,20 @@ class ContactFailed:
 
 @dataclass(frozen=True, slots=True)
 class ContactLost:
-    """The API server is not reachable at all."""
+    """No request has succeeded for `failing_seconds`; `why` is the last failure.
+
+    `answers` are what came instead, as `429 Too Many Requests`; "" is no answer at all.
+    """
 
     at: float
     why: str
+    failing_seconds: float = 0.0
+    answers: tuple[str, ...] = ("",)
 
 
 @dataclass(frozen=True, slots=True)
 class ContactRestored:
-    """The API server answers again."""
+    """A request has succeeded again."""
 
     at: float
 

@@ -22,7 +22,7 @@ _CAUTIOUS: Final = 0.1
 class CountTick:
     """The increases of one tick: bad ones and all, of the new version and of the old one.
 
-    They came within `seconds`, the time since the look before.
+    They came within `seconds`.
     """
 
     bad_new: float
@@ -40,6 +40,12 @@ class CountTick:
     def old(self) -> tuple[float, float]:
         """The same of the old version."""
         return self.bad_old, max(self.bad_old, self.total_old)
+
+    @property
+    def has_events(self) -> bool:
+        """Whether either version had a request."""
+        (_, new), (_, old) = self.new, self.old
+        return bool(new or old)
 
     def plus(self, later: CountTick) -> CountTick:
         """Return both ticks as one."""
@@ -104,8 +110,7 @@ class WaitingTicks:
         if new and old:
             return WaitingTicks(self.most), seen
         if not (new or old):
-            has_begun = self.ticks < self.most
-            return (replace(self, seen=seen) if has_begun else self), None
+            return self, None
         if self.ticks + 1 >= self.most:
             return replace(self, awaited=Awaited.OLD if new else Awaited.NEW), None
         return WaitingTicks(self.most, self.ticks + 1, seen), None

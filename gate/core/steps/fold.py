@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from gate.core.attempt.contact import Loss
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.suspension import give_time_back
@@ -105,12 +106,10 @@ def _contact(attempt: Attempt, event: ContactEvent) -> Attempt:
     match event:
         case ContactFailed():
             return _without_facts(attempt)
-        case ContactLost(_, why):
+        case ContactLost():
+            lost = replace(contact, lost=Loss.of(event))
             return _without_facts(
-                replace(
-                    attempt,
-                    interference=replace(attempt.interference, contact=replace(contact, lost=why)),
-                )
+                replace(attempt, interference=replace(attempt.interference, contact=lost))
             )
         case ContactRestored():
             return replace(

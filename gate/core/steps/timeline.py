@@ -93,14 +93,14 @@ def _contact(before: Attempt, after: Attempt) -> Iterator[Line]:
         yield "suspended", f"{text} {slept:.0f} s, which no budget and no bake window counts"
     was, now = before.interference.contact, after.interference.contact
     if now.refusal is not None and was.refusal is None:
-        yield "contact", f"the API server refuses this user: {now.refusal.why}"
+        yield "contact", now.refusal.describe()
     for what, refusal in now.refusals.items():
         if what not in was.refusals:
             yield "contact", f"refused, retrying: {refusal.why}"
     if now.lost is not None and was.lost is None:
-        yield "contact", f"the API server is unreachable: {now.lost}{_describe_silence(after)}"
+        yield "contact", f"{now.lost.describe(after.now)}{_describe_silence(after)}"
     if now.lost is None and was.lost is not None:
-        yield "contact", "the API server answers again"
+        yield "contact", "the API server serves requests again"
     if after.requests.unreadable and not before.requests.unreadable:
         yield "unread", "the live state could not be read; retrying"
 

@@ -18,6 +18,14 @@ DAEMON_SET: Final = WorkloadWords(
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },
     steps={
+        Reason.VACUOUS: (
+            Advice(
+                "if it should run, see which nodes there are for its nodeSelector, affinity and"
+                " tolerations:",
+                "kubectl get nodes {cluster} --show-labels",
+            ),
+            Advice("once it has nodes, judge it:", "rollout-gate verify {name} {place}"),
+        ),
         Reason.NO_ROLLOUT: (
             Advice(
                 "a pod takes the applied revision when somebody deletes it (OnDelete; an apply"

@@ -50,8 +50,8 @@ def attempt_view(attempt: Attempt, now: float, started_at: float) -> View:
     """
     workloads = tuple(_workload(attempt, target.ref, now) for target in attempt.plan.targets)
     return View(
-        _phase(attempt),
-        _mark(attempt),
+        _phase(attempt, now),
+        _mark(attempt, now),
         max(0.0, now - started_at),
         workloads,
         check_views(attempt) if attempt.course.leg is Leg.FORWARD else (),
@@ -68,18 +68,17 @@ def status_view(rollout: Rollout, now: float, started_at: float) -> View:
     return View(phase, MARKS[kind], max(0.0, now - started_at), (workload,), clocks=clocks)
 
 
-def _phase(attempt: Attempt) -> str:
+def _phase(attempt: Attempt, now: float) -> str:
     doing = _DOING[attempt.course.leg][attempt.course.state]
     if attempt.interference.signal_number is not None:
         doing = f"{signal_name(attempt.interference.signal_number)}: {doing}"
-    if attempt.interference.contact.why_not is not None:
-        doing = f"the API server is unreachable: {attempt.interference.contact.why_not}"
-    return doing
+    trouble = attempt.interference.contact.describe_trouble(now)
+    return doing if trouble is None else trouble
 
 
-def _mark(attempt: Attempt) -> Mark:
+def _mark(attempt: Attempt, now: float) -> Mark:
     if (
-        attempt.interference.contact.why_not is not None
+        attempt.interference.contact.describe_trouble(now) is not None
         or attempt.interference.signal_number is not None
     ):
         return Mark.UNSURE

@@ -45,8 +45,8 @@ def waiting_for(attempt: Attempt, now: float, cluster: ClusterName = _UNNAMED) -
 
 
 def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
-    if attempt.interference.contact.why_not is not None:
-        yield f"the API server is unreachable: {attempt.interference.contact.why_not}"
+    if (trouble := attempt.interference.contact.describe_trouble(now)) is not None:
+        yield trouble
     match attempt.course.state:
         case State.WRITING:
             rest = ", ".join(str(write.ref) for write in attempt.writes.queue[:_MOST_TOLD])

@@ -45,7 +45,7 @@ from gate.report.words.single_workload import (
 )
 from gate.report.words.version_names import version_words
 
-_NO_ANSWER = "the API server gave no answer in time"
+_NO_ANSWER = "the API server gave no usable answer in time"
 _LOST: Final[Mapping[str, str]] = {
     Reason.FORBIDDEN: "the API server no longer lets this run read what it wrote",
     Reason.UNAUTHORIZED: "the API server no longer accepts this run's credentials",

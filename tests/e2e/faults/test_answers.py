@@ -130,7 +130,7 @@ def test_a_server_that_is_gone_for_good_is_lost_contact(
     assert_unknown(scene, result)
 
 
-# -- never more than 10 requests in any second ----------------------------------------------------
+# -- storms ---------------------------------------------------------------------------------------
 
 
 STORMS = {

@@ -19,7 +19,7 @@ from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Ask, Collect, Read, Release
-from gate.core.protocol.events import AccessRefused, Interrupted, Suspended
+from gate.core.protocol.events import AccessRefused, ContactLost, Interrupted, Suspended
 from gate.core.rollout.policy import Budgets, Policy
 from tests.table import each
 from tests.unit.core.checked_attempts import asks, policy, rolled_out
@@ -163,6 +163,16 @@ def test_access_is_not_refused_for_long_by_a_sleep() -> None:
     for _ in range(3):
         refuse()
     assert player.attempt.interference.contact.refusal is not None
+
+
+@pytest.mark.contract("B1631")
+def test_a_sleep_is_no_time_in_which_requests_failed() -> None:
+    """They had failed for 8 s before it."""
+    player = still_rolling_out()
+    player.hear(ContactLost(player.attempt.now, "no", 8.0, ("429 Too Many Requests",)))
+    sleep(player)
+    said = player.attempt.interference.contact.describe_trouble(player.attempt.now)
+    assert said == "requests to the API server have got only 429 Too Many Requests for 8 s: no"
 
 
 @pytest.mark.contract("B1560")

@@ -19,6 +19,7 @@ from gate.kube.contact import Contact
 from gate.kube.scope import Scope
 from gate.kube.watch import Watch, WatchLimits, watches_of
 from gate.virtual_time import VirtualClock
+from tests.table import each
 from tests.unit.kube.conftest import MakeClient
 from tests.unit.kube.scripted import (
     Answer,
@@ -36,6 +37,7 @@ WEB = deployment_ref("shop", "web")
 API = deployment_ref("shop", "api")
 PODS = "/api/v1/namespaces/shop/pods"
 SCOPE = Scope(Kind.POD, "shop", (WEB,), "app=web")
+WEBHOOK = 'failed calling webhook "policy.example": connection refused'
 EXPIRED = {"kind": "Status", "code": 410, "message": "too old resource version: 1 (2)"}
 
 
@@ -233,6 +235,25 @@ def test_a_server_is_not_stormed(
     server.on("GET", PODS, *answers)
     assert [type(event) for event in run(seconds=60.0)] == heard
     assert fewest <= len(server.seen) <= most
+
+
+@pytest.mark.contract("B1631")
+@each(
+    ("answer", "status"),
+    [
+        (as_status(500, f"Internal error occurred: {WEBHOOK}"), "500 Internal Server Error"),
+        (as_status(429, WEBHOOK), "429 Too Many Requests"),
+        (Reply(520, body=WEBHOOK.encode()), "520"),
+    ],
+)
+def test_contact_that_answers_refuse_is_lost_with_what_they_are(
+    run: Run, server: ScriptedServer, answer: Reply, status: str
+) -> None:
+    """And with the words of whoever failed, as a webhook."""
+    server.on("GET", PODS, answer)
+    (lost,) = run(seconds=20.0)
+    assert lost.answers == (status,)
+    assert lost.why.endswith(WEBHOOK)
 
 
 @pytest.mark.contract("B164")

@@ -300,6 +300,22 @@ def test_nothing_is_cut_where_no_terminal_reads(
     assert (path if explain else query) in text
 
 
+@pytest.mark.contract("B1606")
+def test_of_many_series_ten_are_named_and_all_counted(here: Gate, metrics: Metrics) -> None:
+    """And of each so much of its labels that a line stays one."""
+    paths = (f"/{number:02}{'x' * 300}" for number in range(12))
+    series = [{"metric": {"path": path}, "value": [1, "2"]} for path in paths]
+    metrics.says(200, {"status": "success", "data": {"resultType": "vector", "result": series}})
+    text = asked(here, checks=("up: up >= 1",), output="text", explain=True).out
+    named = [
+        line[line.index("{path") :] for line in text.splitlines() if "│" in line and "{" in line
+    ]
+    assert [one[:9] for one in named] == [f'{{path="/{number:02}'[:9] for number in range(10)]
+    assert {len(one) for one in named} == {200}
+    assert "and 2 more" in text
+    assert "12 series" in text
+
+
 @pytest.mark.contract("B1162")
 def test_counters_are_named_where_there_is_no_error_yet(gate: Gate, serving: Metrics) -> None:
     """As in the first example of docs/checks.md: a missing series counts as 0, which is said."""

@@ -33,7 +33,7 @@ SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
     ("error", "why"),
     [
         (Forbidden("no"), "it takes the right to list Leases in shop to tell who else uses it"),
-        (ServerFailure("503"), "the other users of this object could not be read: 503"),
+        (ServerFailure("503", 503), "the other users of this object could not be read: 503"),
     ],
 )
 def test_what_nobody_can_tell_the_users_of_stays(

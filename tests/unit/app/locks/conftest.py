@@ -47,7 +47,7 @@ WITH_SECRET = replace(
     OUT, objects=(KEPT, Kept(KEYS, Known(SECRET), SECRET, "rollout-gate", uid="u2"))
 )
 ME, OTHER = Holder("me"), Holder("somebody else")
-DOWN = ServerFailure("the server answered 503")
+DOWN = ServerFailure("the server answered 503", 503)
 
 
 class Store:

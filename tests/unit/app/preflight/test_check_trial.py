@@ -190,13 +190,30 @@ def test_a_server_that_is_not_there_now_is_a_warning_or_a_refusal(
     ended = tried(gate, path)
     assert ended.code == 0
     said = (
-        "check errors got no answer now, so what it asks is unchecked, its syntax too:"
+        "check errors could not be measured now, so what it asks is unchecked, its syntax too:"
         " prom.example refuses the connection"
     )
     assert warnings(ended) == [said]
     strict = tried(gate, path, strict_checks=True)
     assert (strict.code, strict.document["reason"]) == (3, "CheckError")
     assert said in strict.err
+
+
+@pytest.mark.contract("B1605")
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_an_answer_that_says_not_now_leaves_a_query_unchecked(
+    gate: Gate, path: str, metrics: Metrics, status: int
+) -> None:
+    """It is an outage as well: who has to deploy is warned, and stopped if strict."""
+    metrics.says(status, "<html>Try again</html>")
+    ended = tried(gate, path)
+    assert ended.code == 0, ended.err
+    (warning,) = warnings(ended)
+    assert warning.startswith(
+        "check errors could not be measured now, so what it asks is unchecked"
+    )
+    assert f"answered {status}" in warning
+    assert tried(gate, path, strict_checks=True).code == 3
 
 
 # -- what the running version says -----------------------------------------------------------------

@@ -294,7 +294,7 @@ def test_what_was_too_short_to_compare_says_for_how_long_both_served_and_what_wo
 def test_what_one_version_was_not_seen_in_is_no_time_that_both_served(
     new_unseen: range, old_unseen: range, shared: int
 ) -> None:
-    """But what its counters brought later is, where that is compared; so are looks at neither."""
+    """But what its counters brought later is, where compared; so is a time that saw neither."""
 
     def read(look: int) -> Answers:
         side = samples(1000 + 2 * look, 10_000 + 1000 * look)
@@ -302,6 +302,32 @@ def test_what_one_version_was_not_seen_in_is_no_time_that_both_served(
         return both(
             missing if look in new_unseen else side, missing if look in old_unseen else side
         )
+
+    run = look_on(started(counts(During.BOTH)), range(41), read)
+    assert run.counts is not None
+    assert run.counts.shared_seconds == shared
+
+
+@pytest.mark.contract("B1630")
+@each(
+    ("idle", "shared"),
+    [
+        (range(11, 31), 200),
+        (range(1, 21), 200),
+        (range(11, 18), 330),
+        (range(11, 17), 400),
+        (range(1, 40, 3), 400),
+    ],
+)
+def test_a_time_in_which_neither_version_had_a_request_is_none_that_both_served(
+    idle: range, shared: int
+) -> None:
+    """Counters that stand for no longer than two scrape intervals (60 s) may not be scraped yet."""
+
+    def read(look: int) -> Answers:
+        busy = look - sum(one <= look for one in idle)
+        side = samples(1000 + 2 * busy, 10_000 + 1000 * busy)
+        return both(side, side)
 
     run = look_on(started(counts(During.BOTH)), range(41), read)
     assert run.counts is not None

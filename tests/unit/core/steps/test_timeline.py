@@ -10,9 +10,12 @@ from gate.core.attempt.transitions import State
 from gate.core.protocol.events import ContactLost, ContactRestored, Interrupted
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
+from tests.table import each
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player, planned, serving
+
+SHED, DOWN = "429 Too Many Requests", "503 Service Unavailable"
 
 
 def rolling(what: str = "stuck", policy: Policy | None = None) -> Player:
@@ -72,6 +75,32 @@ def test_contact_and_signals_are_told() -> None:
         player.hear(event)
     assert lines(player, "contact") == [
         ("the API server is unreachable: refused; the gate goes on, and asks again"),
-        "the API server answers again",
+        "the API server serves requests again",
     ]
     assert lines(player, "signal") == ["SIGTERM received"]
+
+
+@pytest.mark.contract("B1631")
+@each(
+    ("answers", "said"),
+    [
+        (("",), "the API server is unreachable: no"),
+        ((SHED,), f"requests to the API server have got only {SHED} for 9 s: no"),
+        ((DOWN, SHED), f"requests to the API server have got only {SHED} or {DOWN} for 9 s: no"),
+        (("", SHED), f"requests to the API server have got {SHED}, or no answer, for 9 s: no"),
+    ],
+)
+def test_a_server_that_answers_is_not_said_to_be_unreachable(
+    answers: tuple[str, ...], said: str
+) -> None:
+    """What came, and since when no request has succeeded, up to now; and so does the end."""
+    player = rolling()
+    player.run_to(State.FOLLOWING)
+    now = player.attempt.now
+    player.hear(ContactLost(now, "no", 9.0, answers))
+    assert lines(player, "contact") == [f"{said}; the gate goes on, and asks again"]
+    contact = player.attempt.interference.contact
+    assert contact.describe_trouble(now + 20.0) == said.replace(" 9 s", " 29 s")
+    assert contact.trouble is not None
+    ends = said.replace(" to the API server have", "").replace(" for 9 s", "")
+    assert contact.trouble.why == (ends if any(answers) else "no")

@@ -8,8 +8,9 @@ import pytest
 
 from gate.core.checks.spec import During
 from gate.core.model.body import FrozenMap
+from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Announce
-from gate.core.protocol.events import ContactLost
+from gate.core.protocol.events import AccessRefused, ContactLost
 from gate.core.rollout.policy import Budgets, Policy
 from gate.report.views.timeline import timeline_line, waiting_for
 from tests.unit.core.checks.count_looks import counts, started, steady
@@ -52,6 +53,11 @@ def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
     stage.hear(ContactLost(stage.attempt.now, "no route to host"))
     away = f"the API server is unreachable: no route to host; {waited_for}"
     assert waiting_for(stage.attempt, stage.attempt.now) == away
+    for seconds in (0.0, 8.0, 16.0):
+        refused = AccessRefused(stage.attempt.now + seconds, "shop/Pod", "no", Reason.FORBIDDEN)
+        stage.hear(refused)
+    refuses = "the API server refuses this user: no; "
+    assert waiting_for(stage.attempt, stage.attempt.now).startswith(refuses)
     baking, _ = applying("shop/web:1", Policy(budgets=Budgets(bake_seconds=60.0)))
     baking.show(0.5)
     line = waiting_for(baking.attempt, baking.attempt.course.baked_since + 20.0)

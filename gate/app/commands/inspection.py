@@ -9,7 +9,7 @@ from typing import Final
 
 from gate.app.command_context import connect
 from gate.app.locks.command_locks import recall_history
-from gate.app.locks.unfinished_attempt import recovery_of
+from gate.app.locks.unfinished_attempt import Told, ask_locks
 from gate.app.preflight.guards import refuse_single_run
 from gate.app.preflight.neighbours import read_neighbours
 from gate.app.preflight.return_target import Facts, read_beside
@@ -59,15 +59,16 @@ def status(start: CommandStart, name: str) -> int:
     """Print the tree with reasons; exit 0 complete, 6 failed, 7 progressing or paused half-way.
 
     With `--watch` a signal is a normal way to stop: the last state stays, without a message. What
-    an attempt left unfinished is said beside it, with the command that finishes it.
+    its locks tell is said beside it: what an attempt left unfinished, with the command that
+    finishes it, who has the lock, or why that is not known.
     """
     session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
-    recovery = recovery_of(session, live.object.ref, start.world.processes)
+    told = ask_locks(session, live.object.ref, start.world.processes)
     rollout = with_warnings(session, judge_now(live, session.clock.now()))
     stopped = 0
-    if recovery and (settings.watch or settings.output == "json"):
-        console.warn(recovery)
+    if settings.watch or settings.output == "json":
+        _say_beside(told, console)
     if settings.watch:
         rollout, stopped = _follow_rollout(session, settings, live, rollout, console)
     now = session.clock.now()
@@ -77,9 +78,18 @@ def status(start: CommandStart, name: str) -> int:
         why = _why_empty(session, rollout)
         style = console.uncut(settings)
         console.write(status_tree(rollout, now, style, why))
-        if next_line := recovery or _describe_next(session, rollout, now):
-            console.write(f"{style.printable(next_line)}\n")
+        next_line = told.recovery or _describe_next(session, rollout, now)
+        for line in filter(None, (told.unread, told.at_work, next_line)):
+            console.write(f"{style.printable(line)}\n")
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
+
+
+def _say_beside(told: Told, console: Console) -> None:
+    """Say beside what stdout has what the locks tell of attempts, or why that is not known."""
+    for line in filter(None, (told.unread, told.recovery)):
+        console.warn(line)
+    if told.at_work:
+        console.note("lock", told.at_work)
 
 
 def _follow_rollout(
@@ -222,17 +232,18 @@ def _why_empty(session: Session, rollout: Rollout) -> str:
 def history(start: CommandStart, name: str) -> int:
     """Print the revisions, newest first, with what runs and what a failure would return to.
 
-    While a record is open the latter is left out: `recover` has to decide first, and is suggested.
+    While a record is open, or may be, the latter is left out: `recover` has to decide first, and is
+    suggested.
     """
     session, settings, console = connect(start).session, start.settings, start.console
     asked = ("rollout-gate", "status", name)
     look = session.connection.cluster.command(*asked, namespace=session.namespace)
     refuse_single_run(name, "has no history", f"see how it is: {look}")
     live = read_live(session, name)
-    memory = recall_history(session, live.object.ref)
+    told = ask_locks(session, live.object.ref, start.world.processes)
+    memory = told.history
     beside = read_beside(session, [memory], [live.object.ref])
-    recovery = recovery_of(session, live.object.ref, start.world.processes)
-    returns = Returns() if recovery else _returns(session, live, memory, beside)
+    returns = _returns(session, live, memory, beside) if told.is_clear else Returns()
     rows = _revisions(live, memory, returns)
     style = console.uncut(settings)
     if settings.output == "json":
@@ -243,10 +254,12 @@ def history(start: CommandStart, name: str) -> int:
         text = history_table(rows, session.clock.wall(), style)
         text += f"{style.printable(_waiting(live))}\n" if _is_waiting(live) else ""
     console.write(text)
-    if recovery and settings.output == "json":
-        console.warn(recovery)
-    elif recovery:
-        console.write(f"{style.printable(recovery)}\n")
+    lines = filter(None, (told.unread, told.recovery))
+    for line in lines:
+        if settings.output == "json":
+            console.warn(line)
+        else:
+            console.write(f"{style.printable(line)}\n")
     return 0
 
 

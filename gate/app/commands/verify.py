@@ -15,8 +15,8 @@ from gate.app.commands.verified_workloads import (
     useful_rights,
 )
 from gate.app.execution.run import Ready, run
-from gate.app.locks.command_locks import recall_history, wished_permissions
-from gate.app.locks.unfinished_attempt import Unfinished, find_unfinished
+from gate.app.locks.command_locks import reading_permissions, recall_history, wished_permissions
+from gate.app.locks.unfinished_attempt import Told, ask_locks
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_subjects import require_answerable
 from gate.app.preflight.check_trial import try_checks
@@ -25,6 +25,7 @@ from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.live_state import read_object, selector_of
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings, policy
 from gate.config.limits import all_checks
@@ -78,11 +79,12 @@ def run_verify(start: CommandStart, names: tuple[str, ...]) -> Attempt | int:
         refs = _guard(context, names)
 
         # Lock the workloads. An open record stays: it is not for `verify` to finish it.
-        left = [find_unfinished(context.session, ref, start.world.processes) for ref in refs]
-        _refuse_way_back(refs, left)
-        for line in dict.fromkeys(one.recovery for one in left if one is not None):
-            context.console.warn(line)
-        if all(left):
+        told = {ref: ask_locks(context.session, ref, start.world.processes) for ref in refs}
+        _refuse_way_back(told)
+        for one in told.values():
+            for line in filter(None, (one.unread, one.recovery)):
+                context.console.warn(line)
+        if all(one.unfinished for one in told.values()):
             context.console.record_stays()
         context = context.with_locks(locks_of(refs, context.session.namespace))
 
@@ -104,12 +106,12 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     return tuple(sorted(find_workloads(session, names, settings.selector)))
 
 
-def _refuse_way_back(refs: Sequence[Ref], left: Sequence[Unfinished | None]) -> None:
+def _refuse_way_back(told: Mapping[Ref, Told]) -> None:
     """Refuse to judge what an attempt has still to take back.
 
     It may be complete as it is, but it is neither what was applied nor what was there before.
     """
-    for ref, one in zip(refs, left, strict=True):
+    for ref, one in ((ref, found.unfinished) for ref, found in told.items()):
         if one is not None and one.record is not None and one.is_going_back and has_way_back(ref):
             why = f" ({one.record.why[0].reason})" if one.record.why else ""
             raise RefusedError(
@@ -131,7 +133,8 @@ def _wished_rights(context: CommandContext, names: tuple[str, ...]) -> set[Permi
     """Return the rights whose lack is only a warning: for nodes and locks."""
     namespace, settings = context.session.namespace, context.settings
     locking = wished_permissions(settings, [namespace])
-    return {*useful_rights(namespace, names, settings.selector), *locking}
+    reading = reading_permissions(namespace, (workload_ref(namespace, name) for name in names))
+    return {*useful_rights(namespace, names, settings.selector), *reading, *locking}
 
 
 def plan_verify(context: CommandContext, refs: tuple[Ref, ...]) -> Ready:

@@ -18,7 +18,7 @@ from gate.app.runtime.world import World
 from gate.ci.host import pipeline_run
 from gate.cluster_name import ClusterName
 from gate.config import Settings
-from gate.core.kinds.registry import is_workload
+from gate.core.kinds.registry import has_way_back, is_workload
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder
 from gate.core.model.objects import Ref
@@ -158,6 +158,13 @@ def wished_permissions(
     """Yield the permissions for locks if the run takes any; without them it only warns."""
     if settings.lock:
         yield from permissions(namespaces, secrets_in)
+
+
+def reading_permissions(namespace: str, refs: Iterable[Ref]) -> Iterator[Permission]:
+    """Yield the permissions to read what locks tell; a Job has no lock of its own, and all do."""
+    alone = all(map(has_way_back, refs))
+    for verb in ("get",) if alone else ("get", "list"):
+        yield Permission(namespace, LEASES.group, LEASES.plural, verb)
 
 
 def _require_rights(client: Client, locks: Iterable[Lock]) -> None:

@@ -1,9 +1,10 @@
-"""What an attempt that no longer runs left open on a workload, and how to finish it."""
+"""What the locks of a workload tell: what an attempt left open, and how to finish it; who works."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
@@ -16,12 +17,15 @@ from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
-from gate.kube.failures import ApiError
+from gate.core.versions.history import History
+from gate.kube.failures import ApiError, Forbidden
 from gate.kube.kinds.registry import find_by_word
 from gate.kube.lease import Held, Leases
 from gate.processes import Processes
+from gate.report.views.history import age
 from gate.report.words.object_names import some_names
 from gate.wire.decode import DecodeError
+from gate.wire.history import read_history
 from gate.wire.record import read_record
 
 _MOST_NAMED = 3
@@ -40,33 +44,60 @@ class Unfinished:
         return self.record is not None and self.record.leg is Leg.BACK
 
 
-def find_unfinished(session: Session, ref: Ref, processes: Processes) -> Unfinished | None:
-    """Return what was left open on a workload.
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the locks of a workload tell.
 
-    None if nothing was, if the lock with the record is held, or if it cannot be read. The record
-    may be in the lock of another workload of the same attempt.
+    `unfinished` is None if nothing was left open, or if the lock with the record is held. `at_work`
+    says who has the lock, and `unread` why what they tell is not known; "" for nothing.
     """
+
+    history: History = field(default_factory=History)
+    unfinished: Unfinished | None = None
+    at_work: str = ""
+    unread: str = ""
+
+    @property
+    def recovery(self) -> str:
+        """How to finish what was left open, "" for nothing."""
+        return "" if self.unfinished is None else self.unfinished.recovery
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is known that nothing was left open."""
+        return not (self.unread or self.unfinished)
+
+
+def ask_locks(session: Session, ref: Ref, processes: Processes) -> Told:
+    """Read what the locks of a workload tell: its own, and others of the same attempt."""
     leases = Leases(lock_client(session))
     try:
-        places = tuple(_find_places(leases, ref))
-    except ApiError:
-        return None
-    for place in places:
-        if said := describe_unfinished(session, place, processes):
-            return Unfinished(said, read_open_record(place))
-    return None
+        locks = find_locks(leases, ref)
+        places = [place for held in locks for place in record_places(leases.read, held)]
+        own = next((held for held in locks if held.lock == lock_of(ref)), None)
+        history = read_history(own.history) if own is not None else History()
+    except (ApiError, DecodeError) as error:
+        return Told(unread=_describe_unread(ref, error))
+    found = ((describe_unfinished(session, place, processes), place) for place in places)
+    said = next(((text, place) for text, place in found if text), None)
+    left = Unfinished(said[0], read_open_record(said[1])) if said is not None else None
+    at_work = (_describe_holder(held, session.clock.wall(), processes) for held in locks)
+    return Told(history, left, next(filter(None, at_work), ""))
 
 
-def recovery_of(session: Session, ref: Ref, processes: Processes) -> str:
-    """Say how to finish what was left open on a workload, as `find_unfinished`; "" for nothing."""
-    found = find_unfinished(session, ref, processes)
-    return "" if found is None else found.recovery
+def _describe_unread(ref: Ref, error: ApiError | DecodeError) -> str:
+    """Say what is not known, and why: a right that is missing, whichever Lease it was of."""
+    why = str(error)
+    if isinstance(error, Forbidden) and error.verb:
+        why = f"not allowed to {error.verb} {error.resource} in namespace {ref.namespace}"
+    return f"locks, verdicts and unfinished attempts of {ref} could not be read: {why}"
 
 
-def _find_places(leases: Leases, ref: Ref) -> Iterator[Held]:
-    """Yield the Leases with a record about a workload."""
-    for held in find_locks(leases, ref):
-        yield from record_places(leases.read, held)
+def _describe_holder(held: Held, now: datetime, processes: Processes) -> str:
+    """Say who has a lock, and since when; "" if nobody is known to."""
+    if state_of(held, now, processes) is not LockState.HELD:
+        return ""
+    return f"rollout-gate has its lock, as {held.holder}, for {age(held.acquired, now)}"
 
 
 def find_locks(leases: Leases, ref: Ref) -> list[Held]:

@@ -14,7 +14,7 @@ from gate.core.model.outcome import Reason
 from gate.errors import RefusedError
 from gate.kube.access import Access, Permission
 from gate.kube.cluster import Cluster
-from gate.kube.resources import SECRETS
+from gate.kube.resources import LEASES, SECRETS
 from gate.kube.role import additional_role_yaml, role_yaml
 from gate.rbac_subject import STAND_IN, subject_of
 from gate.wire.untrusted import clean_line
@@ -115,6 +115,10 @@ _WHY_SECRETS_GO: Final = """\
 # delete of secrets: what a Secret was is kept in one of rollout-gate's own, until the run has ended
 """
 
+_WHY_LEASES_ARE_READ: Final = """\
+# leases: optional, to read what locks remember and what an attempt left unfinished
+"""
+
 
 def printed_role(context: CommandContext, about: str, wanted: Iterable[Permission]) -> str:
     """Return the Role for `--rbac`, with comments above it: who it is for, and why."""
@@ -130,6 +134,9 @@ def printed_role(context: CommandContext, about: str, wanted: Iterable[Permissio
     notes = f"# for {clean_line(str(subject))}, {why}\n"
     if any((one.resource, one.verb) == (SECRETS.plural, "delete") for one in wanted):
         notes += _WHY_SECRETS_GO
+    of_leases = {one.verb for one in wanted if one.resource == LEASES.plural}
+    if of_leases and "create" not in of_leases:
+        notes += _WHY_LEASES_ARE_READ
     return notes + role
 
 

@@ -171,6 +171,23 @@ def test_an_error_of_the_cluster_is_one_line(gate: Gate, server: Server, command
     assert gate(command, "web", output="text").out == ""
 
 
+@pytest.mark.contract("B1670")
+@pytest.mark.parametrize("command", ["status", "history"])
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_lock_that_cannot_be_read_is_not_taken_for_none(
+    gate: Gate, server: Server, command: str, status: int
+) -> None:
+    """Whether the server fails, or what it sends is no Lease."""
+    server.put(web())
+    path = "/apis/coordination.k8s.io/v1/namespaces/shop/leases/rollout-gate.deployment.web"
+    server.on("GET", path, as_status(status, "etcd is slow", "InternalError"))
+    ended = gate(command, "web", output="text")
+    assert ended.code == 0
+    why = "a Lease cannot be read" if status == 200 else "etcd is slow"
+    said = "locks, verdicts and unfinished attempts of deployment/web could not be read"
+    assert f"{said}: {why}\n" in ended.out, ended.out
+
+
 @pytest.mark.contract("B1130")
 @pytest.mark.parametrize("command", ["status", "history"])
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_the_role_for_it_reads_and_holds_its_lock(gate: Gate, server: Server, lo
     assert role["metadata"]["name"] == "rollout-gate-verify"
     verbs = {kind: set(rule["verbs"]) for rule in role["rules"] for kind in rule["resources"]}
     leases = verbs.pop("leases", set())
-    assert leases == ({"get", "create", "patch"} if lock else set())
+    assert leases == ({"get", "create", "patch"} if lock else {"get"})
     assert set(verbs) == {"deployments", "replicasets", "pods", "pods/log", "events"}
     assert set().union(*verbs.values()) == {"get", "list", "watch"}
 
@@ -121,11 +121,11 @@ def test_labels_select_every_kind_that_has_versions(gate: Gate, server: Server) 
 def test_the_role_is_for_what_it_is_asked_about(
     gate: Gate, names: tuple[str, ...], selector: str | None, kinds: set[str]
 ) -> None:
-    """The rights to read that kind and its parts, and no other kind."""
+    """The rights to read that kind, its parts and its lock, and no other kind."""
     ended = gate("verify", names, rbac=True, **({"selector": selector} if selector else {}))
     documents = [one for one in yaml.safe_load_all(ended.out) if "rules" in one]
     named = {kind for one in documents for rule in one["rules"] for kind in rule["resources"]}
-    assert named - {"pods", "pods/log", "events"} == kinds
+    assert named - {"pods", "pods/log", "events", "leases"} == kinds
 
 
 @pytest.mark.contract("B1428")

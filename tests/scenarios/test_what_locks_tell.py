@@ -1,0 +1,71 @@
+"""What commands that only look say of locks: who works, what is open, what could not be read."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from tests.bed.expectations import assert_verified
+from tests.bed.interrupting import UNDER_WAY
+from tests.bed.scene import Scene, web
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import SLOW, kill_apply
+from tests.scenarios.rights import READING, MakeGate, rules
+from tests.scenarios.versions import one_line
+
+UNREAD = (
+    "locks, verdicts and unfinished attempts of deployment/web could not be read: not allowed to get"
+    " leases.coordination.k8s.io in namespace shop"
+)
+
+
+@pytest.mark.contract("B1670")
+@pytest.mark.sandbox_only("what is said of locks")
+def test_what_may_not_be_read_of_locks_is_said(
+    scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
+) -> None:
+    """Nobody takes it for nothing; nor does a mark claim what an undo would return to."""
+    for version in (1, 2):
+        assert_verified(scene.apply(web(version)))
+    kill_apply(scene, program, web(3, behaviour=SLOW))
+    gate = gate_with_rules(rules(*READING))
+    for words in (("status", "web"), ("history", "web")):
+        shown = gate(*words).stdout
+        assert UNREAD in one_line(shown), shown
+        assert "<-" not in shown, "a mark of what nobody could read"
+        programs = gate(*words, "--output", "json")
+        assert UNREAD in programs.stderr
+    assert UNREAD in gate("status", "web", "--watch").stderr
+    judged = gate("verify", "web", "--output", "json")
+    assert judged.document["warnings"] == [UNREAD]
+
+
+@pytest.mark.contract("B1671")
+@pytest.mark.sandbox_only("what is said of locks")
+def test_the_role_of_verify_is_enough_to_read_what_locks_tell(
+    scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
+) -> None:
+    """It may read Leases, list them where a Job is named, and write none."""
+    assert_verified(scene.apply(web()))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
+    role = next(yaml.safe_load_all(scene.gate("verify", "web", "--rbac").stdout))
+    gate = gate_with_rules(role["rules"])
+    assert "is unfinished; to finish it: rollout-gate recover web" in gate("status", "web").stdout
+    of_job = next(yaml.safe_load_all(scene.gate("verify", "job/migrate", "--rbac").stdout))
+    verbs = [rule["verbs"] for rule in of_job["rules"] if "leases" in rule["resources"]]
+    assert verbs == [["get", "list"]]
+
+
+@pytest.mark.contract("B1672")
+@pytest.mark.sandbox_only("what is said of locks")
+def test_status_names_the_gate_that_has_the_lock(scene: Scene, program: PlayedGate) -> None:
+    """And for how long it has had it."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as running:
+        running.wait_for_line(UNDER_WAY)
+        [lease] = scene.objects.list_all("leases")
+        line = f"rollout-gate has its lock, as {lease['spec']['holderIdentity']}, for "
+        assert line in one_line(scene.gate("status", "web").stdout)
+        assert line in scene.gate("status", "web", "--output", "json").stderr
+        running.kill()
+    assert line not in one_line(scene.gate("status", "web").stdout)

@@ -7,15 +7,16 @@ import yaml
 
 from tests.bed.expectations import assert_verified
 from tests.bed.interrupting import UNDER_WAY
-from tests.bed.scene import Scene, web
+from tests.bed.scene import OURS, Scene, web
+from tests.cluster.workloads import stateful_set
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import SLOW, kill_apply
 from tests.scenarios.rights import READING, MakeGate, rules
 from tests.scenarios.versions import one_line
 
 UNREAD = (
-    "locks, verdicts and unfinished attempts of deployment/web could not be read: not allowed to get"
-    " leases.coordination.k8s.io in namespace shop"
+    "locks, verdicts and unfinished attempts of deployment/web could not be read: not allowed to"
+    " get leases.coordination.k8s.io in namespace shop"
 )
 
 
@@ -69,3 +70,28 @@ def test_status_names_the_gate_that_has_the_lock(scene: Scene, program: PlayedGa
         assert line in scene.gate("status", "web", "--output", "json").stderr
         running.kill()
     assert line not in one_line(scene.gate("status", "web").stdout)
+
+
+@pytest.mark.contract("B1673")
+@pytest.mark.sandbox_only("what a lock remembers, and what is said of it")
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_a_version_that_a_way_back_put_there_is_not_called_new(
+    scene: Scene, *, is_alone: bool
+) -> None:
+    """It was verified before another one failed, whose pod stays in its way."""
+    assert_verified(scene.apply(stateful_set(), web()))
+    flags = ["--replace-blocked-pods", "never", "--rollback-timeout", "10s"]
+    failing = stateful_set(image="shop/db:3", behaviour="crash=0.1")
+    assert scene.apply(failing, flags=flags).exit_code == 5
+    beside = () if is_alone else ("web",)
+    if not is_alone:
+        scene.apply_as(OURS, web(2, behaviour="never-ready"))
+    said = one_line(scene.gate("verify", "sts/db", *beside, "--timeout", "9s").stdout)
+    restored = "the version of statefulset/db that was restored (shop/db:1) did not complete"
+    if is_alone:
+        assert f"{restored}; pods of another one run beside it" in said, said
+        assert "restored revision 3, shop/db:1" in said
+        assert "no verified version" not in said
+    else:
+        assert f"{restored} and was not taken back" in said, said
+        assert "the new version of deployment/web failed" in said

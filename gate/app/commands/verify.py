@@ -44,7 +44,7 @@ from gate.core.steps.timeline import describe_situation
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.doubts import with_doubts
 from gate.core.versions.history import History
-from gate.core.versions.undo_choice import choose_version, version_before
+from gate.core.versions.undo_choice import choose_version, is_restored, version_before
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after, undo_members
 from gate.errors import GateError, RefusedError
@@ -170,7 +170,8 @@ def plan_verify(context: CommandContext, refs: tuple[Ref, ...]) -> Ready:
 
 def _target(target: Target, history: History, digests: Mapping[Ref, str]) -> Target:
     """Return the target with what a person would return to: `verify` itself never does."""
-    return replace(target, baseline=version_before(target, history, digests))
+    baseline = version_before(target, history, digests)
+    return replace(target, baseline=baseline, is_restored=is_restored(target.snapshot, history))
 
 
 def _target_set(

@@ -61,12 +61,17 @@ class PlannedObject:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A workload to follow: what was known of it before the write, and what served then."""
+    """A workload to follow: what was known of it before the write, and what served then.
+
+    `is_restored` says, for a `verify`, whether what is to run had been verified before another
+    version failed.
+    """
 
     ref: Ref
     snapshot: Snapshot
     baseline: Fact[Baseline]
     phase: Phase = Phase.MAIN
+    is_restored: bool = False
 
 
 @dataclass(frozen=True, slots=True)

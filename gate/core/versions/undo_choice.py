@@ -185,6 +185,18 @@ def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | No
     return failed if of_one_attempt and runs_again and failed.failed else None
 
 
+def is_restored(snapshot: Snapshot, history: History) -> bool:
+    """Tell whether what is to run had been verified, and another version has failed since."""
+    live = snapshot.live
+    runs = template_digest(live.template) if live is not None else ""
+    had_served = False
+    for one in history.versions:
+        if had_served and one.failed and one.template not in ("", runs):
+            return True
+        had_served = had_served or (one.verified and one.template == runs)
+    return False
+
+
 def version_of(replica_set: Revision, history: History) -> JudgedVersion | None:
     """Return the newest verified version of a revision's template, None if there is none.
 

@@ -149,6 +149,7 @@ def _version_of(
         "name": revision.name if revision is not None else "",
         "images": images,
         "image_ids": image_ids,
+        "restored": attempt.plan.target(ref).is_restored,
     }
 
 

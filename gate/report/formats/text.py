@@ -282,7 +282,7 @@ def _without_pods(block: Block, workload: WorkloadResult) -> None:
 
 
 def _both(block: Block, workload: WorkloadResult) -> None:
-    _row_of_new(block, workload, "applied")
+    _row_of_new(block, workload, "restored" if workload["new"]["restored"] else "applied")
     if workload["baseline"] is not None:
         block.row("before", _version(workload, workload["baseline"]), _MOST_IMAGE_LINES)
 

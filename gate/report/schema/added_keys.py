@@ -40,7 +40,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "phase": None,
     },
     ("workloads", "baseline"): {"was_revision": None, "unverified": ""},
-    ("workloads", "new"): {"was_revision": None},
+    ("workloads", "new"): {"was_revision": None, "restored": False},
     ("workloads", "causes"): {"subject": "", "remedy": ""},
     ("workloads", "evidence"): {"previous": False},
     ("objects",): {

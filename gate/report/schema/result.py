@@ -109,6 +109,13 @@ class NewVersion(Version):
     """The version that this attempt rolled out, or was about to."""
 
     image_ids: ImageIds
+    restored: Annotated[
+        bool,
+        Meta(
+            description="After `verify`: whether it had been verified, and is to run again since"
+            " another version failed."
+        ),
+    ]
 
 
 class EvidenceResult(TypedDict):

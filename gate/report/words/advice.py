@@ -212,6 +212,8 @@ def _for_nothing_to_return_to(result: Result, worst: WorkloadResult) -> Iterator
         return
     if worst["outcome"] != Outcome.FAILED or registry.of_entry(worst).runs_once:
         return
+    if worst["new"]["restored"]:
+        return
     if worst["baseline"] is None:
         if not is_new(result, worst) and worst["running"] not in ("none", "other"):
             text = "no verified version to return to is known; what there is:"

@@ -22,6 +22,7 @@ from gate.report.words.half_applied import (
 )
 from gate.report.words.object_names import kinds_of, some_names, workload_name
 from gate.report.words.single_run import describe_end, describe_stay
+from gate.report.words.version_names import judged_words
 from gate.report.words.worst import worst_workload
 
 MOST_NAMED: Final = 3
@@ -129,12 +130,12 @@ def _new_versions(result: Result, guilty: list[WorkloadResult]) -> Iterator[str]
     """Say what became of the versions that did not go back, with similar ones grouped."""
     serving = [one for one in guilty if not _runs_once(one)]
     yield from (describe_end(result, one) for one in guilty if _runs_once(one))
-    for (did, fate), alike in group_workloads(
-        serving, lambda one: (verb_of(one), fate_of(result, one))
+    for (did, fate, _), alike in group_workloads(
+        serving, lambda one: (verb_of(one), fate_of(result, one), judged_words(one, ""))
     ):
         was = "was" if len(alike) == 1 else "were"
         ended = f"{was} not taken back" if fate is Fate.STAYS else fate_words(fate, len(alike))
-        yield f"the new version of {names_of(result, alike)} {did} and {ended}"
+        yield f"{judged_words(alike[0], names_of(result, alike))} {did} and {ended}"
     if len(serving) < len(guilty):
         yield from never_written(result)
 

@@ -44,7 +44,7 @@ from gate.report.words.several_workloads import (
     why_back,
 )
 from gate.report.words.single_run import describe_end
-from gate.report.words.version_names import pods_by_version, version_words
+from gate.report.words.version_names import judged_words, pods_by_version, version_words
 
 _RUNS_AFTER: Final[Mapping[Running, str]] = {
     "new": "the new version still runs",
@@ -214,20 +214,28 @@ def _describe_failed(result: Result, workload: WorkloadResult) -> str:
     kind = registry.of_entry(workload)
     if kind.runs_once:
         return describe_end(result, workload)
-    did = f"the new version of {name} {verb_of(workload)}"
+    did = f"{judged_words(workload, name)} {verb_of(workload)}"
     fate = fate_of(result, workload)
     if fate is not Fate.STAYS:
         serves = "" if fate is Fate.BEING_DELETED else ", and nothing serves"
         return f"{did}; the {kind.name} {fate_words(fate, 1)}{serves}"
+    return _describe_left(result, workload, did)
+
+
+def _describe_left(result: Result, workload: WorkloadResult, did: str) -> str:
+    """Say what runs after `did`, which names the version that was judged."""
+    is_restored = workload["new"]["restored"]
     match workload["running"]:
         case "new":
-            return f"{did}, {_why_it_stays(result, workload)}"
+            return did if is_restored else f"{did}, {_why_it_stays(result, workload)}"
         case "mixed":
-            return f"{did}, and runs beside the old one"
+            is_new = f"{did}, and runs beside the old one"
+            return f"{did}; pods of another one run beside it" if is_restored else is_new
         case "baseline" if workload["reason"] in OF_CHECKS:
             return f"{did}; the old ones still serve"
         case "baseline":
-            return f"the new version of {name} has no pods; the old ones still serve"
+            judged = judged_words(workload, workload_name(result, workload))
+            return f"{judged} has no pods; the old ones still serve"
         case "other":
             return f"{did}; nothing of it runs"
         case _:

@@ -17,6 +17,13 @@ def version_words(version: Version) -> str:
     return ", ".join([*known, *version["images"]]) or "an unknown version"
 
 
+def judged_words(workload: WorkloadResult, of: str) -> str:
+    """Call the version that was judged `of` one workload, or of several: new, or restored."""
+    if not workload["new"]["restored"]:
+        return f"the new version of {of}"
+    return f"the version of {of} that was restored ({', '.join(workload['new']['images'])})"
+
+
 def pods_by_version(workload: WorkloadResult) -> str:
     """Say how many pods run which version, the newest first."""
     shares = [

@@ -191,7 +191,8 @@ def workload_result(
     }
     found |= {"reason": reason.value, "message": "said", "changed": True, "running": running}
     found["causes"] = [cause_of(reason, "said", 2)]
-    found |= {"baseline": was, "new": {**new, "image_ids": []}, "deletion": None, "evidence": []}
+    new |= {"image_ids": [], "restored": False}
+    found |= {"baseline": was, "new": new, "deletion": None, "evidence": []}
     found |= {"pod_shares": [], "remarks": [], "lasting_effect": "", "remedy": ""}
     result: WorkloadResult = found | {
         "scaled_from": 2 if reason is Reason.SCALED_TO_ZERO else 0,

@@ -141,7 +141,7 @@ ROLLBACK = {
         ("rolled-back", "workloads/0/uid", "uid-web"),
         ("rolled-back", "workloads/0/changed", True),
         ("rolled-back", "workloads/0/baseline", BASELINE),
-        ("rolled-back", "workloads/0/new", {**NEW, "image_ids": []}),
+        ("rolled-back", "workloads/0/new", {**NEW, "image_ids": [], "restored": False}),
         ("rolled-back", "workloads/0/trees/0/moment", "verdict"),
         ("rolled-back", "workloads/0/trees/0/revisions/0/name", "web-2"),
         ("rolled-back", "workloads/0/trees/0/revisions/1/ready", 3),

@@ -12,22 +12,31 @@ from gate.core.kinds.registry import locks_of
 from gate.core.model.objects import Ref
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.plan import Plan
+from gate.report.words.refusal import NOTHING, NOTHING_NEW
 
 _MOST_NAMED = 3
 
 
 def describe_end_at_once(
-    plan: Plan, sent: Sequence[Ref], cluster: ClusterName, number: int, *, is_locked: bool
+    plan: Plan,
+    sent: Sequence[Ref],
+    cluster: ClusterName,
+    number: int,
+    *,
+    is_locked: bool,
+    has_recovered: bool = False,
 ) -> str:
     """Say in one line what a gate that ends at once leaves.
 
     `sent` are the objects that a write was begun for, also on the way back; `is_locked` says
-    whether a lock of the attempt holds a record, from which `recover` continues.
+    whether a lock of the attempt holds a record, from which `recover` continues, and
+    `has_recovered` whether the run had finished an earlier attempt by then.
     """
     ended = f"{signal_name(number)} ended it at once"
     resumed = plan.resumed
     if not sent and resumed is None:
-        return f"{ended}: nothing was written" if plan.writes else ended
+        nothing = NOTHING_NEW if has_recovered else NOTHING
+        return f"{ended}: {nothing}" if plan.writes else ended
     found = [*sent, *(resumed.written if resumed is not None else ())]
     names = list(dict.fromkeys(map(plan.name_of, found)))
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""

@@ -184,8 +184,15 @@ def _looked_around(clock: Clock, client: Client, console: Console, attempt: Atte
 
 
 def _describe_end_at_once(ready: Ready, lanes: Lanes, number: int) -> str:
-    is_locked, cluster = ready.context.lock_lane is not None, ready.context.console.cluster
-    return describe_end_at_once(ready.plan, lanes.sent, cluster, number, is_locked=is_locked)
+    console, is_locked = ready.context.console, ready.context.lock_lane is not None
+    return describe_end_at_once(
+        ready.plan,
+        lanes.sent,
+        console.cluster,
+        number,
+        is_locked=is_locked,
+        has_recovered=console.has_recovered,
+    )
 
 
 def _describe_ended(attempt: Attempt, unfinished: Word, number: int) -> str:

@@ -22,7 +22,12 @@ WEB, API = (Ref("apps/v1", "Deployment", "shop", name) for name in ("web", "api"
 MIGRATION = Ref("batch/v1", "Job", "shop", "migrate")
 
 
-def said(*sent: Ref, followed: tuple[Ref, ...] = (WEB, API), is_locked: bool = True) -> str:
+def said(
+    *sent: Ref,
+    followed: tuple[Ref, ...] = (WEB, API),
+    is_locked: bool = True,
+    has_recovered: bool = False,
+) -> str:
     """Return the last word of an attempt on these objects."""
     refs = (MODE, *followed)
     plan = Plan(
@@ -32,7 +37,8 @@ def said(*sent: Ref, followed: tuple[Ref, ...] = (WEB, API), is_locked: bool = T
         tuple(PlannedWrite(ref, Verb.APPLY, Body.of({})) for ref in refs),
         Policy(),
     )
-    return describe_end_at_once(plan, sent, CLUSTER, signal.SIGINT, is_locked=is_locked)
+    known = {"is_locked": is_locked, "has_recovered": has_recovered}
+    return describe_end_at_once(plan, sent, CLUSTER, signal.SIGINT, **known)
 
 
 @pytest.mark.contract("B752")
@@ -65,7 +71,9 @@ def test_after_a_pause_one_looks_at_what_stands() -> None:
     assert line.endswith("next: rollout-gate status web -n shop --context prod")
 
 
-@pytest.mark.contract("B752")
+@pytest.mark.contract("B752", "B1674")
 def test_before_the_first_write_it_says_so() -> None:
-    """There is nothing to go on from."""
-    assert said() == "SIGINT ended it at once: nothing was written"
+    """There is nothing to go on from, but for an earlier attempt, which it had finished."""
+    nothing = "SIGINT ended it at once: nothing was written"
+    assert said() == nothing
+    assert said(has_recovered=True) == f"{nothing}, except to finish an earlier attempt"

@@ -287,3 +287,16 @@ def test_an_undo_that_did_not_succeed_says_so(outcome: Outcome) -> None:
     both = headline({**result_of(web, api), **undo}, ONE_LINE)[0]
     assert "): the undo did not succeed: " in both
     assert "undo" not in headline(result_of(web), ONE_LINE)[0]
+
+
+@pytest.mark.contract("B1674")
+@pytest.mark.parametrize("has_recovered", [False, True])
+def test_what_finished_an_earlier_attempt_before_its_signal_wrote(*, has_recovered: bool) -> None:
+    """Nothing of its own; the earlier attempt it took back, or completed."""
+    web = workload_result(Outcome.INTERRUPTED, Reason.INTERRUPTED, "baseline")
+    web["changed"], web["new"]["name"] = False, ""
+    result = result_of(web)
+    result["message"], result["has_recovered"] = "nothing was written", has_recovered
+    said = headline(result, ONE_LINE)[0]
+    more = ", except to finish an earlier attempt" if has_recovered else ""
+    assert said.endswith(f"nothing was written{more}"), said

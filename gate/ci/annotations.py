@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.facts import outcome_words
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
-from gate.report.words.headline import exit_words
+from gate.report.words.headline import exit_words, outcome_words
 from gate.report.words.object_names import list_own_objects, workload_name
 from gate.report.words.worst import worst_workload
 

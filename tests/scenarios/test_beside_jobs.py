@@ -14,6 +14,7 @@ from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
+from tests.scenarios.versions import report
 
 PLACE = "-n shop --context sandbox"
 
@@ -107,6 +108,25 @@ def test_a_job_whose_pod_was_started_may_have_done_something(scene: Scene) -> No
     result = scene.apply(settings("two"), trying, web(2), flags=["--timeout", "8s"])
     assert result.exit_code == 4, str(result)
     assert entry(result, "migrate")["lasting_effect"] == "what the Job does"
+
+
+@pytest.mark.contract("B1675")
+@pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
+@pytest.mark.parametrize("beside", [(), (settings("two"),)])
+def test_of_a_job_alone_nothing_is_said_to_be_taken_back(
+    scene: Scene, beside: tuple[JSON, ...]
+) -> None:
+    """Neither by the signal that leaves it, nor by what closes the attempt then."""
+    scene.serve(settings("one"), web())
+    said = in_one_line(interrupt(scene, *beside, job(behaviour="ready"), web(2)).stdout)
+    recovered = scene.gate("recover", "web", "--output", "json")
+    assert recovered.exit_code == 4, str(recovered)
+    led = "or close the attempt; nothing of it can be taken back: rollout-gate recover web"
+    assert (led in said) is not bool(beside), said
+    assert ("or take back the part that was written" in said) is bool(beside), said
+    heading = "ROLLED BACK" if beside else "NOTHING TO TAKE BACK"
+    assert f"{heading} (exit 4): job/migrate" in report(scene, recovered), str(recovered)
+    assert scene.gate("recover", "web").exit_code == 0
 
 
 @pytest.mark.contract("B1072")

@@ -21,7 +21,6 @@ from gate.report.words.facts import (
     action_words,
     look_further,
     not_taken_back,
-    outcome_words,
     output_title,
     piece_title,
     runs_now,
@@ -31,7 +30,7 @@ from gate.report.words.facts import (
 )
 from gate.report.words.grade import Grade, ending_word, grade, result_grade
 from gate.report.words.half_applied import keeps_version
-from gate.report.words.headline import exit_words
+from gate.report.words.headline import exit_words, outcome_words
 from gate.report.words.not_judged import list_not_judged
 from gate.report.words.object_names import object_name
 

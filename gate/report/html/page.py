@@ -19,7 +19,6 @@ from gate.report.words.facts import (
     action_words,
     look_further,
     not_taken_back,
-    outcome_words,
     output_title,
     piece_title,
     runs_now,
@@ -29,7 +28,7 @@ from gate.report.words.facts import (
 )
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
 from gate.report.words.half_applied import keeps_version
-from gate.report.words.headline import exit_words
+from gate.report.words.headline import exit_words, outcome_words
 from gate.report.words.object_names import object_name
 from gate.report.words.worst import rank_workloads
 

@@ -57,11 +57,6 @@ _STANDS: Final[Mapping[StateAtEnd, str]] = {
 _KINDS: Final = {"log": "log of", "termination": "last termination of", "event": "event about"}
 
 
-def outcome_words(result: Result) -> str:
-    """Return the outcome as the title of a page."""
-    return result["outcome"].replace("-", " ").upper()
-
-
 def sentence(result: Result) -> str:
     """Return what the outcome means here, in one sentence."""
     return headline(result, _ONE_LINE)[0].partition("): ")[2]

@@ -72,6 +72,12 @@ def is_unwritten(workload: WorkloadResult) -> bool:
     return not (workload["changed"] or workload["new"]["name"])
 
 
+def has_run_alone(result: Result) -> bool:
+    """Tell whether all that a run wrote runs once, as a Job: nothing of that is taken back."""
+    written = [item for item in result["objects"] if item["action"] != "unchanged"]
+    return bool(written) and all(registry.of_entry(item).runs_once for item in written)
+
+
 def is_in_doubt(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether nobody knows if a run wrote a workload: the answer was lost."""
     return any(item["action"] == "in-doubt" for item in list_own_objects(result, workload))

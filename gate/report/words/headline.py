@@ -17,6 +17,7 @@ from gate.report.schema.result import (
 from gate.report.style.style import Style, Symbol, Tone
 from gate.report.words.changed_parts import describe_configuration_back
 from gate.report.words.half_applied import (
+    has_run_alone,
     how_it_ended,
     is_left_unserved,
     list_unwritten,
@@ -69,14 +70,20 @@ _SIGNS = {
 def headline(result: Result, style: Style, *, is_whole: bool = False) -> list[str]:
     """Return the first line, or two if it is long, cut at their end unless it `is_whole`."""
     sign, tone = _SIGNS.get(result["outcome"], (Symbol.BAD, Tone.BAD))
-    words = result["outcome"].replace("-", " ").upper()
-    start = f"{style.sign(sign)} {words} ({exit_words(result)}):"
+    start = f"{style.sign(sign)} {outcome_words(result)} ({exit_words(result)}):"
     most = _MOST_LINES if is_whole else 2
     said = f"{start} {_sentence(result)}"
     first, *rest = style.wrap(said, style.width - 2, style.roomy(most))
     if first.startswith(start):
         first = style.paint(start, tone) + first.removeprefix(start)
     return [first, *(f"  {line}" for line in rest)]
+
+
+def outcome_words(result: Result) -> str:
+    """Return the outcome as a title; nothing was rolled back where nothing could be."""
+    if result["outcome"] == Outcome.ROLLED_BACK and has_run_alone(result):
+        return "NOTHING TO TAKE BACK"
+    return result["outcome"].replace("-", " ").upper()
 
 
 def exit_words(result: Result) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
-from gate.report.words.half_applied import is_unwritten, is_written_back
+from gate.report.words.half_applied import has_run_alone, is_unwritten, is_written_back
 from gate.report.words.single_run import is_left_open
 from gate.report.words.steps import recovery_step, step_about
 from gate.report.words.undo_advice import undo_steps
+
+_CLOSE: Final = "close the attempt; nothing of it can be taken back:"
 
 
 def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -32,7 +35,7 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         yield from _half_written(result, worst)
     elif result["recoverable"]:
         text = "then finish what this run left (this takes it back unless it is complete):"
-        yield recovery_step(result, text)
+        yield recovery_step(result, _CLOSE if has_run_alone(result) else text)
     elif worst["changed"]:
         if not registry.of_entry(worst).runs_once:
             yield from undo_steps(result, worst, "or return to what served before:")
@@ -44,4 +47,5 @@ def _half_written(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     once = "once it is complete, " if is_left_open(worst) else ""
     yield Step(f"{once}{again}: that writes what is missing")
     if result["recoverable"]:
-        yield recovery_step(result, "or take back the part that was written:")
+        text = "or take back the part that was written:"
+        yield recovery_step(result, f"or {_CLOSE}" if has_run_alone(result) else text)

@@ -86,7 +86,8 @@ def _existing(names: list[str], what: str) -> tuple[Path, ...]:
     paths = tuple(path for path in named if path.is_file())
     if not paths:
         is_folder = any(path.is_dir() for path in named)
-        raise UsageError(f"{what}: {'is a folder, not a file' if is_folder else 'no such file'}")
+        there = "is a folder, not a file" if is_folder else "is no file that holds a kubeconfig"
+        raise UsageError(f"{what}: {there if any(map(Path.exists, named)) else 'no such file'}")
     return paths
 
 

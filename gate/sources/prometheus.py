@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import tenacity
 
 from gate.clock import Clock
 from gate.core.checks.questions import Answered, Errored, MetricQuestion, Trouble
+from gate.duration import format_seconds
 from gate.sources.access import Access
 from gate.sources.address import Address
 from gate.sources.exchange import Exchanges, Limits, Reply, Sent
@@ -48,6 +50,7 @@ class Prometheus:
         self.address = replace(base, url=_endpoint(base.url))
         self._clock = clock
         self._pauses = pauses or Pauses()
+        self.on_retry: Callable[[str], None] = lambda _: None
         self._exchanges = Exchanges(access, self.address, clock, limits)
 
     def ask(self, question: MetricQuestion) -> Answered | Errored:
@@ -98,10 +101,17 @@ class Prometheus:
         def pause(seconds: float) -> None:
             self._clock.wait(seconds, self._exchanges.stopping)
 
+        def announce(state: tenacity.RetryCallState) -> None:
+            error = state.outcome.exception() if state.outcome else None
+            if state.attempt_number == 1 and isinstance(error, Unanswered):
+                left = format_seconds(round(ends_at - self._clock.now()))
+                self.on_retry(f"{error.error.why}; asked again for up to {left}")
+
         return tenacity.Retrying(
             retry=tenacity.retry_if_exception(_worth_another_try),
             wait=self._pause_seconds,
             stop=is_out_of_time,
+            before_sleep=announce,
             sleep=pause,
             reraise=True,
         )

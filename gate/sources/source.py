@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from gate.core.checks.questions import (
@@ -35,6 +35,16 @@ class Reachable(Source[HttpQuestion], Protocol):
 
     def reach(self, question: HttpQuestion) -> str:
         """Return why its server cannot be connected to, or ""; never raises for such failures."""
+
+
+@runtime_checkable
+class Repeating(Protocol):
+    """A source that asks again while it gets no answer.
+
+    `on_retry` is called once a question, in its thread, with why and for how long.
+    """
+
+    on_retry: Callable[[str], None]
 
 
 class Unanswered(Exception):
@@ -86,6 +96,12 @@ class Sources:
         """Return why the service of a question cannot be connected to now, or ""."""
         source = self._by_question.get(HttpQuestion)
         return source.reach(question) if isinstance(source, Reachable) else ""
+
+    def announce_retries(self, announce: Callable[[str], None]) -> None:
+        """Have `announce` called, from several threads, for each question that is asked again."""
+        for source in self._by_question.values():
+            if isinstance(source, Repeating):
+                source.on_retry = announce
 
     def cancel(self) -> None:
         """End every question under way, and all later ones."""

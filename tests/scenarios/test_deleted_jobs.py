@@ -52,7 +52,7 @@ def test_a_job_that_goes_by_its_time_to_live_is_nobodys_deletion(
     assert "somebody" not in result.stdout + result.stderr
 
 
-@pytest.mark.contract("B981", "B1053", "B1054", "B1055")
+@pytest.mark.contract("B981", "B1053", "B1054", "B1055", "B1677")
 def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(scene: Scene) -> None:
     """Configuration goes back, 4; nobody rejected anything, and its pod may run on."""
     scene.serve(settings("one"), web())
@@ -61,6 +61,8 @@ def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(sce
         scene.objects.delete("jobs", "migrate")
         result = running.wait()
     assert ended(result) == (4, "rolled-back", "Deleted")
+    said = {line["event"]: line["message"] for line in result.document["timeline"]}
+    assert "rejected" not in said, said
     assert mode(scene) == "one"
     assert entry(result, "migrate")["outcome"] == "superseded"
     assert entry(result, "web")["outcome"] == "refused"
@@ -99,3 +101,20 @@ def test_a_deleted_job_takes_back_configuration_without_another_workload(scene: 
     assert ended(result) == (4, "rolled-back", "Deleted")
     assert mode(scene) == "one"
     assert not scene.objects.list_all("cronjobs")
+
+
+@pytest.mark.contract("B1677")
+@pytest.mark.sandbox_only("what is said while its finalizer is still there")
+def test_a_job_of_the_run_that_is_being_deleted_is_not_called_somebody_elses(scene: Scene) -> None:
+    """Deleted as an orphan, it waits for its finalizer; there is no configuration of theirs."""
+    scene.serve(settings("one"))
+    with scene.applying(settings("two"), job(behaviour="ready")) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate", "Orphan")
+        result = running.wait()
+    assert ended(result) == (8, "superseded", "Deleted")
+    text = " ".join(verdict_text(result.document, Style(width=200)).split())
+    left = "configmap/settings still has what this run wrote, though job/migrate is being deleted"
+    assert left in text, text
+    assert "apply again what is to stand" in text
+    assert "theirs" not in text

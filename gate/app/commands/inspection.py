@@ -164,7 +164,7 @@ class _Trees:
 
 
 _NEXT: Final = {
-    "failed": ("what was said of it, and what to do about it", "verify"),
+    "failed": ("to judge it as it is now, and see what to do about it", "verify"),
     "applied": ("how its pods come to the live template", "verify"),
     "progressing": ("to see how it goes on", "status", "--watch"),
     "held": ("to end the pause, once whoever paused it agrees", "resume"),

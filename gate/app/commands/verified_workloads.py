@@ -65,7 +65,8 @@ def find_workloads(session: Session, names: tuple[str, ...], selector: str | Non
     raise RefusedError(
         f"no {', '.join(others)} or {last} in namespace {namespace} has the labels {selector}",
         reason=Reason.NOT_FOUND,
-        hint="is the namespace right? -n NAMESPACE",
+        hint="a workload is found by labels of its own, not of its pods; is the namespace right?"
+        " -n NAMESPACE",
     )
 
 

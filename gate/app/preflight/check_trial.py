@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from gate.app.command_context import CommandContext
@@ -70,7 +71,10 @@ def try_checks(
     asked = [trial for trial in trials if _is_asked(trial, is_under_way=is_under_way)]
     _warn_of_unreachable(session, [trial.check for trial in trials if trial not in asked], console)
     jobs = [trial.job for trial in asked]
+    told: set[str] = set()
+    session.sources.announce_retries(partial(_note_retry, console, told))
     answers = ask_all(session.sources, session.clock, jobs, TRIAL_SECONDS)
+    session.sources.announce_retries(lambda _: None)
     _judge(list(zip(asked, answers, strict=True)), settings, console)
 
 
@@ -157,6 +161,13 @@ def _warn_of_unreachable(session: Session, checks: Sequence[Check], console: Con
     for check, why in zip(services, each(session.clock, reach, services), strict=True):
         if why:
             console.warn(f"check {check.name}: {why}")
+
+
+def _note_retry(console: Console, told: set[str], text: str) -> None:
+    """Announce that a server is asked again, once for all checks that wait for it alike."""
+    if text not in told:
+        told.add(text)
+        console.note("check", text)
 
 
 def _note(console: Console, name: str, text: str) -> None:

@@ -15,7 +15,7 @@ from gate.report.views.rehearsals import RehearsalResult
 from gate.report.words.half_applied import is_innocent
 from sandbox.face import Event, Happening, Play
 
-_DECISIONS: Final = ("failed", "superseded", "rejected")
+_DECISIONS: Final = ("failed", "superseded", "rejected", "unwritten")
 SEEN_SECONDS: Final = 60.0
 """Within this time most trouble becomes visible: three restarts take half a minute."""
 

@@ -250,7 +250,7 @@ class Stage:
             return (actor.called for actor in actors if not holds(store.get(actor.key) or {}))
 
         if not self._played.clock.wait_until(lambda: not any(still()), PATIENCE_SECONDS):
-            problem = f"{next(still())} as it is to be before does not {what}"
+            problem = f"before the rehearsal begins, {next(still())} has to {what}, and does not"
             hint = "does the manifest ask for it: a ResourceQuota, a behaviour annotation?"
             raise UsageError(problem, hint=hint)
 

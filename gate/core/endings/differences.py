@@ -84,15 +84,19 @@ def _leftover(attempt: Attempt, ref: Ref) -> str:
         return ""
     departed = attempt.interference.departures
     gone = [attempt.plan.name_of(one) for one in departed if _is_gone(attempt, one)]
+    going = [attempt.plan.name_of(one) for one in departed if _is_going(attempt, one)]
     theirs = [
-        attempt.plan.name_of(one)
+        name_of
         for one, departure in departed.items()
-        if not _is_gone(attempt, one) and departure.reason is not Reason.SCALED_TO_ZERO
+        if (name_of := attempt.plan.name_of(one)) not in (*gone, *going)
+        and departure.reason is not Reason.SCALED_TO_ZERO
     ]
-    if not theirs and not gone:
-        return ""
-    beside = f"beside somebody else's {_and(theirs)}" if theirs else f"though {_and(gone)} is gone"
-    return f"{name} still has what this run wrote, {beside}"
+    left = f"{name} still has what this run wrote"
+    if theirs:
+        return f"{left}, beside somebody else's {_and(theirs)}"
+    if gone:
+        return f"{left}, though {_and(gone)} is gone"
+    return f"{left}, though {_and(going)} is being deleted" if going else ""
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
@@ -101,6 +105,12 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.DELETED
     return attempt.interference.departures[ref].reason is Reason.DELETED
+
+
+def _is_going(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a workload was being deleted at the last read of it."""
+    found = attempt.ledger.findings.get(ref)
+    return found is not None and found.kind is FindingKind.BEING_DELETED
 
 
 def _left_alone(name: str, found: Finding) -> str:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.state import Attempt
+from gate.core.model.outcome import Reason
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.verdicts import Verdicts
 
 Line = tuple[str, str]
 """The name of a timeline event, and what it says."""
+
+_NOBODY_REJECTED: Final = (Reason.OBJECT_NOT_READY, Reason.TIMEOUT)
 
 
 def describe_failures(attempt: Attempt, verdicts: Verdicts) -> Iterator[Line]:
@@ -24,10 +28,16 @@ def describe_failures(attempt: Attempt, verdicts: Verdicts) -> Iterator[Line]:
 
 
 def describe_rejection(attempt: Attempt) -> Iterator[Line]:
-    """Yield a line for the write that ended the way out, if one did."""
+    """Yield a line for what ended the way out before its last write, if anything did."""
     rejection = attempt.writes.rejection
-    if rejection is not None:
-        yield "rejected", f"{attempt.plan.name_of(rejection.ref)}: {rejection.message}"
+    if rejection is None:
+        return
+    why = f"{attempt.plan.name_of(rejection.ref)}: {rejection.message}"
+    is_theirs = rejection.ref in attempt.interference.departures
+    if is_theirs or rejection.reason in _NOBODY_REJECTED:
+        yield "unwritten", f"nothing else is written, since {why}"
+    else:
+        yield "rejected", why
 
 
 def describe_refusals(before: Attempt, after: Attempt) -> Iterator[Line]:

@@ -20,6 +20,7 @@ from gate.report.live.view import (
     View,
     WorkloadView,
 )
+from gate.report.words.version_names import ready_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def _cause_mark(workload: WorkloadView) -> Mark:
 
 
 def _revision(revision: RevisionView, detail: Detail) -> Branch:
-    counts = f"{revision.ready} of {revision.wanted} ready, {revision.images}"
+    counts = f"{ready_words(revision.ready, revision.wanted)}, {revision.images}"
     name, short = (f"{revision.role} {name}" for name in (revision.name, revision.short))
     if _serves(revision):
         return Branch(Mark.GOOD, name, counts, short=short)

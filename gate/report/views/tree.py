@@ -16,6 +16,7 @@ from gate.report.kinds import registry
 from gate.report.kinds.kind import WorkloadWords
 from gate.report.style.style import Style, Symbol, Tone, columns, pad
 from gate.report.words.moment import describe_run, moment
+from gate.report.words.version_names import ready_words
 
 _MOST_BRANCHES = 6
 _TONES = {
@@ -117,7 +118,7 @@ def _branch(branch: Branch, words: str, *, last: bool, style: Style) -> Iterator
 def _branch_words(branch: Branch, role: str) -> str:
     revision = f"revision {branch.number}, " if branch.number is not None else ""
     count, images = branch.count, ", ".join(branch.images)
-    ready = f"{count.ready} of {count.wanted} ready"
+    ready = ready_words(count.ready, count.wanted)
     return f"{role}, {revision}{ready}, {count.available} available, {images}"
 
 

@@ -235,7 +235,7 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if worst["outcome"] in WELL:
         kind, has_flag = registry.of_entry(worst), has_option(result, "--require-pods")
         if reason == Reason.VACUOUS and has_flag and reason not in kind.steps:
-            yield Step(f"--require-pods refuses a {kind.name} without pods")
+            yield Step(f"if 0 was not meant: --require-pods refuses a {kind.name} without pods")
         for one in result["workloads"]:
             yield from kind_advice(one["reason"], result, one)
     elif reason == Reason.BLOCKED_BY_POD and worst["outcome"] == Outcome.ROLLED_BACK:

@@ -27,11 +27,10 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     staying = [item for item in result["objects"] if item["namespace"] not in going]
     leftover = [item for item in staying if _is_leftover(result, item)]
     if leftover:
-        text = (
-            f"{_name_objects(result, leftover)}: still as this run wrote it; apply again if yours"
-            " should win, or apply the configuration that belongs to theirs"
-        )
-        yield text, ""
+        theirs = "if yours should win, or apply the configuration that belongs to theirs"
+        again = "what is to stand" if result["reason"] == Reason.DELETED else theirs
+        names = _name_objects(result, leftover)
+        yield f"{names}: still as this run wrote it; apply again {again}", ""
     stuck = [item for item in result["objects"] if item["action"] == "deleting"]
     if stuck:
         text = f"{_name_objects(result, stuck)}: see what its finalizers wait for:"

@@ -24,6 +24,11 @@ def judged_words(workload: WorkloadResult, of: str) -> str:
     return f"the version of {of} that was restored ({', '.join(workload['new']['images'])})"
 
 
+def ready_words(ready: int, wanted: int) -> str:
+    """Say how many pods of a version are ready; it may want fewer by now than it still has."""
+    return f"{ready} of {wanted} ready" if ready <= wanted else f"{ready} ready, {wanted} wanted"
+
+
 def pods_by_version(workload: WorkloadResult) -> str:
     """Say how many pods run which version, the newest first."""
     shares = [

@@ -121,6 +121,8 @@ def test_the_explicit_file_comes_first(tmp_path: Path) -> None:
     assert kubeconfig.find("", {}) == ()
     with pytest.raises(UsageError, match=r"kubeconfig .*: is a folder, not a file"):
         kubeconfig.find(str(tmp_path), {})
+    with pytest.raises(UsageError, match=r"KUBECONFIG=/dev/null: is no file that holds"):
+        kubeconfig.find("", {"KUBECONFIG": "/dev/null"})
     for explicit, where in (("missing", {}), ("", {"KUBECONFIG": "missing:gone"})):
         with pytest.raises(UsageError, match=r"missing.*no such file"):
             kubeconfig.find(explicit, where)

@@ -84,6 +84,7 @@ def test_labels_that_select_nothing_are_refused(gate: Gate, server: Server) -> N
     assert (
         "no Deployment, StatefulSet or DaemonSet in namespace shop has the labels app=" in ended.err
     )
+    assert "a workload is found by labels of its own, not of its pods" in ended.err
 
 
 @pytest.mark.contract("B1131")

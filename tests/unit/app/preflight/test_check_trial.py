@@ -350,3 +350,15 @@ def test_a_name_that_breaks_a_query_is_found(
     lines = ended.err.splitlines()
     assert lines[lines.index("sum(${deployment})") + 1] == "    ^"
     assert metrics.asked == []
+
+
+@pytest.mark.contract("B1676")
+def test_that_a_server_is_asked_again_is_said_before_the_wait(
+    gate: Gate, path: str, metrics: Metrics
+) -> None:
+    """Once, however many checks wait for it."""
+    metrics.says(503, "busy")
+    ended = tried(gate, path, CHECK, "other: sum(other) <= 1")
+    again = [line for line in notes(ended) if "asked again" in line]
+    assert len(again) == 1, ended.err
+    assert again[0].endswith("; asked again for up to 10s")

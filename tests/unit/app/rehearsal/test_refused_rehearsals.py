@@ -24,12 +24,12 @@ def test_a_kind_that_cannot_be_set_up_does_not_cost_the_table(
     monkeypatch.setattr("gate.app.rehearsal.rehearse.TROUBLES", some)
 
     def never(_: Stage) -> None:
-        raise UsageError("deployment/web as it is to be before does not time out")
+        raise UsageError("deployment/web has to time out, and does not")
 
     monkeypatch.setattr(Stage, "time_out", never)
     code, found, said = played.judge(manifest(), all_=True)
     assert (code, [each["kind"] for each in found]) == (0, ["good", "deleted"])
-    assert "stale-deadline is left out: deployment/web as it is to be before" in said[0]
+    assert "stale-deadline is left out: deployment/web has to time out" in said[0]
 
 
 @pytest.mark.contract("B308")

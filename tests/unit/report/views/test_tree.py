@@ -61,6 +61,14 @@ def state(kind: str, **more: Any) -> dict[str, Any]:
     return {**NOT_READY, "state": {kind: more}}
 
 
+@pytest.mark.contract("B1678")
+def test_more_ready_pods_than_are_wanted_are_no_share_of_these() -> None:
+    """The controller has wanted fewer for a moment, and none of them has gone yet."""
+    web = serving()
+    web.replica_set("shop/web:1", 1, 2, 3)
+    assert "revision 1, 3 ready, 2 wanted, 3 available" in tree(web), tree(web)
+
+
 @pytest.mark.contract("B188")
 @each(
     ("status", "more", "expected"),

@@ -113,7 +113,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.VERDICT,
             JUDGING | RECOVER,
-            "the budget of the rollout",
+            "the budget of the rollout; auto is 15m, or more where the workload may take longer",
             default=AUTO,
         ),
     ] = None
@@ -245,7 +245,10 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     rollback_timeout: Annotated[
         Budget,
         Option(
-            Group.FAILURE, REACTING | RECOVER, "the budget of the rollback", default="as --timeout"
+            Group.FAILURE,
+            REACTING | RECOVER,
+            "the budget of the rollback; it alone ends one, and no progress deadline does",
+            default="as --timeout",
         ),
     ] = None
     rollback_max_age_days: Annotated[

@@ -100,8 +100,7 @@ class ServedVersion(Version):
 
 
 ImageIds = Annotated[
-    list[str],
-    Meta(description="What the nodes really ran, by digest, as far as pods reported it."),
+    list[str], Meta(description="What the nodes really ran, by digest, as far as pods told it.")
 ]
 
 
@@ -109,13 +108,7 @@ class NewVersion(Version):
     """The version that this attempt rolled out, or was about to."""
 
     image_ids: ImageIds
-    restored: Annotated[
-        bool,
-        Meta(
-            description="After `verify`: whether it had been verified, and is to run again since"
-            " another version failed."
-        ),
-    ]
+    restored: Annotated[bool, Meta(description="Of `verify`: verified before another failed.")]
 
 
 class EvidenceResult(TypedDict):

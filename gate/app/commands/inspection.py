@@ -9,7 +9,7 @@ from typing import Final
 
 from gate.app.command_context import connect
 from gate.app.locks.command_locks import recall_history
-from gate.app.locks.unfinished_attempt import Told, ask_locks
+from gate.app.locks.unfinished_attempt import LockFacts, read_lock_facts
 from gate.app.preflight.guards import refuse_single_run
 from gate.app.preflight.neighbours import read_neighbours
 from gate.app.preflight.return_target import Facts, read_beside
@@ -64,11 +64,11 @@ def status(start: CommandStart, name: str) -> int:
     """
     session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
-    told = ask_locks(session, live.object.ref, start.world.processes)
+    facts = read_lock_facts(session, live.object.ref, start.world.processes)
     rollout = with_warnings(session, judge_now(live, session.clock.now()))
     stopped = 0
     if settings.watch or settings.output == "json":
-        _say_beside(told, console)
+        _say_beside(facts, console)
     if settings.watch:
         rollout, stopped = _follow_rollout(session, settings, live, rollout, console)
     now = session.clock.now()
@@ -78,18 +78,18 @@ def status(start: CommandStart, name: str) -> int:
         why = _why_empty(session, rollout)
         style = console.uncut(settings)
         console.write(status_tree(rollout, now, style, why))
-        next_line = told.recovery or _describe_next(session, rollout, now)
-        for line in filter(None, (told.unread, told.at_work, next_line)):
+        next_line = facts.recovery or _describe_next(session, rollout, now)
+        for line in filter(None, (facts.unread, facts.at_work, next_line)):
             console.write(f"{style.printable(line)}\n")
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
-def _say_beside(told: Told, console: Console) -> None:
+def _say_beside(facts: LockFacts, console: Console) -> None:
     """Say beside what stdout has what the locks tell of attempts, or why that is not known."""
-    for line in filter(None, (told.unread, told.recovery)):
+    for line in filter(None, (facts.unread, facts.recovery)):
         console.warn(line)
-    if told.at_work:
-        console.note("lock", told.at_work)
+    if facts.at_work:
+        console.note("lock", facts.at_work)
 
 
 def _follow_rollout(
@@ -240,10 +240,10 @@ def history(start: CommandStart, name: str) -> int:
     look = session.connection.cluster.command(*asked, namespace=session.namespace)
     refuse_single_run(name, "has no history", f"see how it is: {look}")
     live = read_live(session, name)
-    told = ask_locks(session, live.object.ref, start.world.processes)
-    memory = told.history
+    facts = read_lock_facts(session, live.object.ref, start.world.processes)
+    memory = facts.history
     beside = read_beside(session, [memory], [live.object.ref])
-    returns = _returns(session, live, memory, beside) if told.is_clear else Returns()
+    returns = _returns(session, live, memory, beside) if facts.is_clear else Returns()
     rows = _revisions(live, memory, returns)
     style = console.uncut(settings)
     if settings.output == "json":
@@ -254,7 +254,7 @@ def history(start: CommandStart, name: str) -> int:
         text = history_table(rows, session.clock.wall(), style)
         text += f"{style.printable(_waiting(live))}\n" if _is_waiting(live) else ""
     console.write(text)
-    lines = filter(None, (told.unread, told.recovery))
+    lines = filter(None, (facts.unread, facts.recovery))
     for line in lines:
         if settings.output == "json":
             console.warn(line)

@@ -18,7 +18,7 @@ from gate.app.execution.left_runs import name_left_runs
 from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
 from gate.app.execution.run import run
 from gate.app.locks.memory import MemoryWithout
-from gate.app.locks.unfinished_attempt import ask_locks
+from gate.app.locks.unfinished_attempt import read_lock_facts
 from gate.app.preflight.gone_namespaces import describe_gone, find_gone_namespaces
 from gate.app.preflight.guards import refuse_single_run
 from gate.app.runtime.command_end import Passed, run_attempt
@@ -57,7 +57,7 @@ def run_undo(start: CommandStart, name: str) -> Attempt | Passed:
         # Connect and guard. The revision is named by its number as the command begins.
         context = connect(start)
         live = guard_workload(context, name)
-        ask = partial(ask_locks, context.session, live.object.ref, start.world.processes)
+        ask = partial(read_lock_facts, context.session, live.object.ref, start.world.processes)
         named = named_revision(start.settings, live, lambda: ask().recovery)
         dry_run = start.settings.dry_run
         if dry_run:

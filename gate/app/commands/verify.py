@@ -16,7 +16,7 @@ from gate.app.commands.verified_workloads import (
 )
 from gate.app.execution.run import Ready, run
 from gate.app.locks.command_locks import reading_permissions, recall_history, wished_permissions
-from gate.app.locks.unfinished_attempt import Told, ask_locks
+from gate.app.locks.unfinished_attempt import LockFacts, read_lock_facts
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_subjects import require_answerable
 from gate.app.preflight.check_trial import try_checks
@@ -79,12 +79,12 @@ def run_verify(start: CommandStart, names: tuple[str, ...]) -> Attempt | int:
         refs = _guard(context, names)
 
         # Lock the workloads. An open record stays: it is not for `verify` to finish it.
-        told = {ref: ask_locks(context.session, ref, start.world.processes) for ref in refs}
-        _refuse_way_back(told)
-        for one in told.values():
+        facts = {ref: read_lock_facts(context.session, ref, start.world.processes) for ref in refs}
+        _refuse_way_back(facts)
+        for one in facts.values():
             for line in filter(None, (one.unread, one.recovery)):
                 context.console.warn(line)
-        if all(one.unfinished for one in told.values()):
+        if all(one.unfinished for one in facts.values()):
             context.console.record_stays()
         context = context.with_locks(locks_of(refs, context.session.namespace))
 
@@ -106,12 +106,12 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     return tuple(sorted(find_workloads(session, names, settings.selector)))
 
 
-def _refuse_way_back(told: Mapping[Ref, Told]) -> None:
+def _refuse_way_back(facts: Mapping[Ref, LockFacts]) -> None:
     """Refuse to judge what an attempt has still to take back.
 
     It may be complete as it is, but it is neither what was applied nor what was there before.
     """
-    for ref, one in ((ref, found.unfinished) for ref, found in told.items()):
+    for ref, one in ((ref, found.unfinished) for ref, found in facts.items()):
         if one is not None and one.record is not None and one.is_going_back and has_way_back(ref):
             why = f" ({one.record.why[0].reason})" if one.record.why else ""
             raise RefusedError(

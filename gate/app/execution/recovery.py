@@ -195,8 +195,9 @@ class Recovery:
 def _describe_patience(plan: Plan) -> str:
     """Say how long nothing may move, by what the attempt was told; "" if no clock runs."""
     lives = ((target.snapshot.kind, target.snapshot.live) for target in plan.targets)
-    told = [kind.deadline_seconds(live, plan.policy) for kind, live in lives if live is not None]
-    longest = max((one for one in told if one < math.inf), default=0.0)
+    found = ((kind, live) for kind, live in lives if live is not None)
+    limits = (kind.deadline_seconds(live, plan.policy) for kind, live in found)
+    longest = max((one for one in limits if one < math.inf), default=0.0)
     return f"; fails after {format_seconds(longest)} without progress" if longest else ""
 
 

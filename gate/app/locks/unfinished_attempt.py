@@ -45,7 +45,7 @@ class Unfinished:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LockFacts:
     """What the locks of a workload tell.
 
     `unfinished` is None if nothing was left open, or if the lock with the record is held. `at_work`
@@ -68,7 +68,7 @@ class Told:
         return not (self.unread or self.unfinished)
 
 
-def ask_locks(session: Session, ref: Ref, processes: Processes) -> Told:
+def read_lock_facts(session: Session, ref: Ref, processes: Processes) -> LockFacts:
     """Read what the locks of a workload tell: its own, and others of the same attempt."""
     leases = Leases(lock_client(session))
     try:
@@ -77,12 +77,12 @@ def ask_locks(session: Session, ref: Ref, processes: Processes) -> Told:
         own = next((held for held in locks if held.lock == lock_of(ref)), None)
         history = read_history(own.history) if own is not None else History()
     except (ApiError, DecodeError) as error:
-        return Told(unread=_describe_unread(ref, error))
+        return LockFacts(unread=_describe_unread(ref, error))
     found = ((describe_unfinished(session, place, processes), place) for place in places)
     said = next(((text, place) for text, place in found if text), None)
     left = Unfinished(said[0], read_open_record(said[1])) if said is not None else None
     at_work = (_describe_holder(held, session.clock.wall(), processes) for held in locks)
-    return Told(history, left, next(filter(None, at_work), ""))
+    return LockFacts(history, left, next(filter(None, at_work), ""))
 
 
 def _describe_unread(ref: Ref, error: ApiError | DecodeError) -> str:

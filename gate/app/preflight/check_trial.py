@@ -71,8 +71,8 @@ def try_checks(
     asked = [trial for trial in trials if _is_asked(trial, is_under_way=is_under_way)]
     _warn_of_unreachable(session, [trial.check for trial in trials if trial not in asked], console)
     jobs = [trial.job for trial in asked]
-    told: set[str] = set()
-    session.sources.announce_retries(partial(_note_retry, console, told))
+    announced: set[str] = set()
+    session.sources.announce_retries(partial(_note_retry, console, announced))
     answers = ask_all(session.sources, session.clock, jobs, TRIAL_SECONDS)
     session.sources.announce_retries(lambda _: None)
     _judge(list(zip(asked, answers, strict=True)), settings, console)
@@ -163,10 +163,10 @@ def _warn_of_unreachable(session: Session, checks: Sequence[Check], console: Con
             console.warn(f"check {check.name}: {why}")
 
 
-def _note_retry(console: Console, told: set[str], text: str) -> None:
+def _note_retry(console: Console, announced: set[str], text: str) -> None:
     """Announce that a server is asked again, once for all checks that wait for it alike."""
-    if text not in told:
-        told.add(text)
+    if text not in announced:
+        announced.add(text)
         console.note("check", text)
 
 

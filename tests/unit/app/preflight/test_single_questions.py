@@ -21,7 +21,7 @@ from tests.unit.core.checks_world import SUBJECT, a_check, answer, metric, min_s
 STARTED = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-class Told(Sources):
+class LockFacts(Sources):
     """Answers as it was told, each after a while; knows who asked what."""
 
     def __init__(self, said: Answers | Errored, clock: Clock | None = None) -> None:
@@ -38,7 +38,7 @@ class Told(Sources):
         return self.said
 
 
-class Malformed(Told):
+class Malformed(LockFacts):
     """Refuses whatever holds a word."""
 
     def __init__(self, word: str) -> None:
@@ -59,7 +59,7 @@ class Malformed(Told):
 def test_checks_are_asked_side_by_side() -> None:
     """Sixteen that take ten seconds each take twenty, and come back in their order."""
     clock = VirtualClock(1000.0, started=STARTED)
-    questioner = Told(answer(0.1), clock)
+    questioner = LockFacts(answer(0.1), clock)
     jobs = [job(replace(a_check(), name=f"c{at}"), "", SUBJECT, 100.0) for at in range(16)]
     found = ask_all(questioner, clock, jobs, 30.0)
     assert [one.check.name for one in found] == [f"c{at}" for at in range(16)]
@@ -70,7 +70,7 @@ def test_checks_are_asked_side_by_side() -> None:
 def test_what_has_not_begun_in_time_is_not_asked() -> None:
     """A server that takes its time does not hold the pipeline up for ever: the rest is told so."""
     clock = VirtualClock(1000.0, started=STARTED)
-    questioner = Told(answer(0.1), clock)
+    questioner = LockFacts(answer(0.1), clock)
     jobs = [job(replace(a_check(), name=f"c{at}"), "", SUBJECT, 100.0) for at in range(64)]
     found = ask_all(questioner, clock, jobs, 30.0)
     late = [one for one in found if one.error is not None]
@@ -94,7 +94,7 @@ def test_a_mistake_is_told_with_its_question(word: str, role: str) -> None:
 def test_an_error_that_may_pass_is_not_looked_for() -> None:
     """Asking a server that does not answer three times more would take three times as long."""
     check = a_check(metric(min_samples=min_samples(20)))
-    questioner = Told(Errored(CleanText("refused"), Trouble.REFUSED))
+    questioner = LockFacts(Errored(CleanText("refused"), Trouble.REFUSED))
     (found,) = ask_all(questioner, SystemClock(), [job(check, "", SUBJECT, 100.0)], 30.0)
     assert (found.error_role, len(questioner.asked)) == ("", 1)
 
@@ -107,17 +107,17 @@ def test_without_another_version_the_value_alone_is_asked_for(
     """What passes its bounds is still no evidence of the comparison; what violates them fails."""
     check = a_check(metric(compare=compare))
     alone = replace(SUBJECT, baseline=None)
-    questioner = Told(answer(0.1))
+    questioner = LockFacts(answer(0.1))
     (found,) = ask_all(questioner, SystemClock(), [job(check, "", alone, 100.0)], 30.0)
     assert (found.measurement.kind, found.measurement.message) == (Kind.NO_DATA, ONE_VERSION)
     assert questioner.asked[0][1].baseline is None
-    (found,) = ask_all(Told(answer(0.9)), SystemClock(), [job(check, "", alone, 100.0)], 30.0)
+    (found,) = ask_all(LockFacts(answer(0.9)), SystemClock(), [job(check, "", alone, 100.0)], 30.0)
     assert found.measurement.kind is Kind.FAIL
 
 
 def test_what_is_not_known_is_asked_of_nobody() -> None:
     """A ReplicaSet that does not exist yet has no name."""
-    questioner = Told(answer(0.1))
+    questioner = LockFacts(answer(0.1))
     unknown = replace(SUBJECT, new=replace(SUBJECT.new, name=""))
     (found,) = ask_all(questioner, SystemClock(), [job(a_check(), "", unknown, 100.0)], 30.0)
     assert found.measurement.kind is Kind.NO_DATA

@@ -278,7 +278,7 @@ def test_who_wants_no_tree_gets_none(played: Played, options: dict[str, object])
     ],
 )
 def test_which_terminals_break_lines_anew(environ: dict[str, str], expected: bool) -> None:
-    """Told by what they say of themselves."""
+    """LockFacts by what they say of themselves."""
     assert reflows(environ) is expected
 
 

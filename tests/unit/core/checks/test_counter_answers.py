@@ -113,7 +113,7 @@ def test_a_service_without_an_error_yet_passes_by_its_negligible_rate() -> None:
 
 @pytest.mark.contract("B1154")
 def test_more_bad_events_than_events_are_an_error() -> None:
-    """Told with both numbers; five in a row and the check is inconclusive."""
+    """LockFacts with both numbers; five in a row and the check is inconclusive."""
     run = steady(started(), 7, (30, 20), (1, 100))
     assert run.last_kind is Kind.ERROR
     said = conclude(run)

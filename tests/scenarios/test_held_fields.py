@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from tests.bed.expectations import (
+    assert_ended,
     assert_refused,
     assert_rolled_back,
     assert_runs,
@@ -14,7 +17,8 @@ from tests.bed.expectations import (
 )
 from tests.bed.scene import MERGE_PATCH, Scene, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.versions import CRASH, KEEP, mode
+from tests.cluster.manifests import config_map
+from tests.scenarios.versions import CRASH, KEEP, history_rows, mode, one_line, report, undo
 
 PATCHER = "kubectl-patch"
 IMAGE = 'spec.template.spec.containers[name="web"].image'
@@ -33,16 +37,10 @@ def leave_half_way(scene: Scene, *beside: JSON) -> None:
     scene.objects.wait_for("deployments", "web", lambda live: live["status"]["updatedReplicas"])
 
 
-def patch_mode(scene: Scene, value: str) -> None:
+def patch_settings(scene: Scene, **data: str) -> None:
     """Let somebody set what the ConfigMap says."""
     path = f"{scene.objects.path('configmaps', 'settings')}?fieldManager={PATCHER}"
-    scene.client.json("PATCH", path, {"data": {"mode": value}}, MERGE_PATCH)
-
-
-def owners_of_settings(scene: Scene) -> set[str]:
-    """Return who owns fields of the ConfigMap."""
-    entries = scene.objects.get("configmaps", "settings")["metadata"]["managedFields"]
-    return {entry["manager"] for entry in entries}
+    scene.client.json("PATCH", path, {"data": data}, MERGE_PATCH)
 
 
 @pytest.mark.contract("B1650")
@@ -86,17 +84,21 @@ def test_a_run_that_forces_takes_back_what_others_own_as_well(scene: Scene) -> N
 
 @pytest.mark.contract("B1651", "B140")
 def test_what_somebody_changes_beside_a_forced_apply_stays_theirs(scene: Scene) -> None:
-    """They owned it before as well; since then it is another value."""
-    leave_half_way(scene, settings("one"))
-    patch_mode(scene, "two")
+    """They owned two keys before as well; one of them has another value since."""
+    leave_half_way(scene, config_map("settings", {"mode": "one", "level": "1"}))
+    patch_settings(scene, mode="two", level="2")
+    settings_two = config_map("settings", {"mode": "two", "level": "2"})
     slow = web(2, behaviour="never-ready", progress_deadline_seconds=6, env={})
-    with scene.applying(settings("two"), slow, flags=["--force-conflicts"]) as running:
+    with scene.applying(settings_two, slow, flags=["--force-conflicts"]) as running:
         running.wait_for_line("applied +deployment/web")
-        patch_mode(scene, "three")
+        patch_settings(scene, mode="three")
         result = running.wait()
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
-    assert mode(scene) == "three"
-    assert PATCHER in owners_of_settings(scene)
+    live = scene.objects.get("configmaps", "settings")
+    assert live["data"] == {"mode": "three", "level": "1"}
+    entries = live["metadata"]["managedFields"]
+    theirs = [one["fieldsV1"] for one in entries if one["manager"] == PATCHER]
+    assert theirs == [{"f:data": {"f:mode": {}}}], f"{PATCHER} no longer owns what it changed"
 
 
 @pytest.mark.sandbox_only("what is said of it is the same on any cluster")
@@ -104,9 +106,31 @@ def test_what_somebody_changes_beside_a_forced_apply_stays_theirs(scene: Scene) 
 def test_configuration_that_would_stay_is_named_before_the_first_write(scene: Scene) -> None:
     """It was to return with the version, as it was verified."""
     assert_verified(scene.apply(settings("one"), web()))
-    patch_mode(scene, "two")
+    patch_settings(scene, mode="two")
     scene.apply(settings("two"), web(2, behaviour=CRASH), flags=KEEP)
     result = scene.apply(settings("two"), web(3, behaviour=CRASH))
     assert "a failure leaves of configmap/settings what others own: data.mode" in result.stderr
     assert_rolled_back(result, "CrashLoop")
     assert mode(scene) == "two"
+
+
+@pytest.mark.sandbox_only("what is said of it is the same on any cluster")
+@pytest.mark.contract("B1652")
+@pytest.mark.parametrize("beside", [(), (settings("one"),)])
+def test_the_undo_that_is_advised_after_a_refused_way_back_works(
+    scene: Scene, beside: tuple[JSON, ...]
+) -> None:
+    """It takes over what the way back was refused for, whatever else went back."""
+    leave_half_way(scene, *beside)
+    written = [settings("two") for _ in beside]
+    result = scene.apply(*written, bad_version(), flags=["--allow-irreversible"])
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="mixed")
+    shown = report(scene, result)
+    assert "take over what others own, and go back again" in one_line(shown)
+    assert "kubectl describe" not in shown
+    [advised] = [line for line in shown.splitlines() if "rollout-gate undo" in line]
+    flags = shlex.split(advised.partition("undo web ")[2])
+    assert flags[-2:] == ["--take-over", PATCHER]
+    assert_verified(undo(scene, *flags))
+    assert_runs(scene.objects, "shop/web:1")
+    assert history_rows(scene)[0]["verdict"] == "verified"

@@ -172,7 +172,7 @@ def _conflict(message: str, document: Mapping[str, Any]) -> ApiError:
         if cause.get("reason") == "FieldManagerConflict"
     )
     if conflicts:
-        return FieldManagerConflict(message, conflicts)
+        return FieldManagerConflict(_list_conflicts(message, document), conflicts)
     if document.get("reason") == "AlreadyExists":
         return AlreadyExists(message)
     if any(words in message for words in _OTHER_UID):
@@ -182,6 +182,19 @@ def _conflict(message: str, document: Mapping[str, Any]) -> ApiError:
 
 _CONFLICT_WITH = re.compile(r'conflict with "([^"]*)"(?: with subresource "([^"]*)")?')
 """The only place that names the manager: apimachinery's `managedfields/internal/conflict.go`."""
+
+
+def _list_conflicts(message: str, document: Mapping[str, Any]) -> str:
+    """Return what a conflict is about in one line; the server gives each of several fields one."""
+    fields: dict[str, list[str]] = {}
+    for cause in _causes(document):
+        said = clean_line(str(cause.get("message", "")))
+        fields.setdefault(said, []).append(clean_line(str(cause.get("field", ""))))
+    summary, colon, _ = message.partition(": ")
+    if not colon:
+        return message
+    listed = (f"{said}: {', '.join(names)}" for said, names in fields.items())
+    return f"{summary}: {'; '.join(listed)}"
 
 
 def _field_conflict(cause: Mapping[str, Any]) -> FieldConflict:

@@ -14,6 +14,7 @@ from gate.manifests.source import ManifestError, Source, escape_line
 
 _FORMER_GROUP: Final = "extensions"
 """The API group of Deployment, Ingress and others before Kubernetes 1.16 and 1.22."""
+_GROUPS: Final = frozenset(kind.group for kind in KINDS)
 _FORM: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\.[A-Za-z0-9][A-Za-z0-9.-]*)?")
 
 
@@ -34,7 +35,9 @@ def require_allowed(manifest: Manifest, allow_kinds: Iterable[str] = ()) -> None
     firsts = [items[0] for items in refused.values()]
     at = firsts[0].source
     named = ", ".join(_describe_items(name, items, at) for name, items in refused.items())
-    flags = [f"--allow-kind {name}" for name, items in refused.items() if not _is_old(items[0])]
+    flags = [
+        f"--allow-kind {name}" for name, items in refused.items() if not _is_misplaced(items[0])
+    ]
     meant = "; ".join(filter(None, (_correction(item, at) for item in firsts)))
     admitted = f"to apply {'it' if len(flags) == 1 else 'them'} all the same: {' '.join(flags)}"
     problem = f"not among the kinds that are usually deployed: {named}"
@@ -42,10 +45,16 @@ def require_allowed(manifest: Manifest, allow_kinds: Iterable[str] = ()) -> None
     raise ManifestError(at, problem, hint=hint)
 
 
-def _is_old(item: ManifestObject) -> bool:
-    """Tell whether it is a usual kind in an API version that servers dropped, by its group."""
+def _is_misplaced(item: ManifestObject) -> bool:
+    """Tell whether it is a usual kind in an API version of Kubernetes that no server has it in.
+
+    Servers have dropped that version, or it is that of other kinds. Custom kinds are in no such
+    group.
+    """
     usual = _usual_namesake(item)
-    return usual is not None and item.group in (usual.group, _FORMER_GROUP)
+    if usual is None or item.known_kind not in (usual, None):
+        return False
+    return item.group == _FORMER_GROUP or item.group in _GROUPS
 
 
 def _usual_namesake(item: ManifestObject) -> Kind | None:
@@ -53,11 +62,11 @@ def _usual_namesake(item: ManifestObject) -> Kind | None:
 
 
 def _correction(item: ManifestObject, at: Source) -> str:
-    """Suggest what may be meant: the current API version, or a usual kind with a similar name."""
+    """Suggest what may be meant: the right API version, or a usual kind with a similar name."""
     usual = _usual_namesake(item)
     if usual is not None:
         where = _elsewhere(item, at)
-        return f"write apiVersion: {usual.api_version}{where}" if _is_old(item) else ""
+        return f"write apiVersion: {usual.api_version}{where}" if _is_misplaced(item) else ""
     if item.known_kind is not None:
         return ""
     from difflib import get_close_matches

@@ -313,7 +313,7 @@ def test_a_refused_resume_names_the_apply_that_takes_over(
     scene.change_as("kubectl-set", {"spec": {"template": changed["spec"]["template"]}})
     refused = scene.gate(command, "web", *DOCUMENT)
     advised = f"apply the manifest of what should run with {flag}--take-over kubectl-set; or"
-    assert_refused(refused, "Irreversible", 'conflict with "kubectl-set"')
+    assert_refused(refused, "Irreversible", 'containers[name="web"].image (kubectl-set)')
     assert advised in refused.stderr
     flags = (*flag.split(), "--take-over", "kubectl-set")
     assert_verified(scene.apply(settings("one"), web(2), flags=flags))

@@ -3,34 +3,40 @@
 A table says which changes are one-way (`gate.core.ssa.irreversible_changes`). In addition the
 server gets, as a dry run, the apply that would restore each changing object. That is compared with
 the object as it still is, so it tests admission and validation, not transitions: for example, it
-finds a version that a policy has forbidden since.
+finds a version that a policy has forbidden since. Who will own which field once the attempt has
+written is known from the dry run of that write, and so is what others keep of a pod template.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from gate.app.preflight.trials import NO_DRY_RUN, Warn
 from gate.app.runtime.session import Session
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known
-from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject, irreversible, is_of_template, writes_back
 from gate.core.protocol.effects import Write
+from gate.core.ssa.held_fields import fields_kept_back
+from gate.core.ssa.managed_fields import select_retained
 from gate.core.ssa.unions import without_unions
 from gate.core.ssa.unowned_fields import claims_for_apply
 from gate.errors import RefusedError
-from gate.kube.failures import FieldManagerConflict, Forbidden, NotFound, Rejected
+from gate.kube.failures import Forbidden, NotFound, Rejected
 from gate.kube.writes import Writer
-from gate.report.words.attempt_advice import managers_in, take_over_flags
+from gate.report.words.attempt_advice import take_over_flags
 from gate.side_by_side import each
+
+Held = Mapping[str, tuple[str, ...]]
+"""Paths of fields, by the manager that owns them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +61,21 @@ def with_way_back(
     if there is such an object and that is not `allowed`.
     """
     written = _as_written(plan, trials or {})
+    writes = _list_applies(plan, written)
+    held = {write.ref: _find_held(plan, written, write) for write in writes}
+    templates = {ref: one for ref, held_ in held.items() if (one := _select(held_, is_of_template))}
     stays: Mapping[Ref, str] = {
         **irreversible(plan, written, frozenset()),
-        **_find_refusals(session, plan, written),
+        **{ref: f"{_OWNED}: {_name_held(found)}" for ref, found in templates.items()},
+        **_find_refusals(session, plan, writes),
     }
+    for ref, found in held.items():
+        if rest := _select(found, _is_left_to_others):
+            warn(f"a failure leaves of {plan.name_of(ref)} what others own: {_name_held(rest)}")
     if not stays:
         return plan
     if not allowed:
-        raise _refusal(plan, stays)
+        raise _refusal(plan, stays, {manager for found in templates.values() for manager in found})
     for ref, why in stays.items():
         warn(f"a failure cannot take {plan.name_of(ref)} back: {why}")
     objects = tuple(replace(one, irreversible=stays.get(one.ref, "")) for one in plan.objects)
@@ -72,12 +85,22 @@ def with_way_back(
 def _as_written(plan: Plan, trials: Mapping[Ref, LiveObject]) -> FrozenMap[Ref, WrittenObject]:
     """Return what the attempt would have written, as far as the dry runs show."""
     applies = {write.ref: write for write in plan.writes if write.verb is Verb.APPLY}
-    return FrozenMap(
-        (one.ref, written)
-        for one in plan.objects
-        if (written := _predict_written(one, applies.get(one.ref), trials.get(one.ref, one.trial)))
-        is not None
-    )
+    taken = {write.ref: write.body for write in plan.writes if write.verb is Verb.TAKE_OVER}
+    found: dict[Ref, WrittenObject] = {}
+    for one in plan.objects:
+        trial = trials.get(one.ref, one.trial)
+        if trial is not None and one.ref in taken:
+            trial = _without_taken_over(trial, taken[one.ref])
+        written = _predict_written(one, applies.get(one.ref), trial)
+        if written is not None:
+            found[one.ref] = written
+    return FrozenMap(found)
+
+
+def _without_taken_over(trial: LiveObject, taken: Body) -> LiveObject:
+    """Return a dry run's result as it will be after the take-over that comes before the apply."""
+    left, managed = (one.thaw()["managedFields"] for one in (taken, trial.managed))
+    return replace(trial, managed=Body.of({"managedFields": select_retained(managed, left)}))
 
 
 def _predict_written(
@@ -92,37 +115,53 @@ def _predict_written(
     return WrittenObject(before, trial, write.force, write.autoscaled, write.field_manager)
 
 
-def _find_refusals(
-    session: Session, plan: Plan, written: Mapping[Ref, WrittenObject]
-) -> dict[Ref, str]:
-    """Ask the server; return what it refuses, with its messages."""
+def _list_applies(plan: Plan, written: FrozenMap[Ref, WrittenObject]) -> list[PlannedWrite]:
+    """Return the applies of the way back to what there was before the attempt."""
     writes = writes_back(plan, written, frozenset(), frozenset(written))
+    return [one for one in writes if one.verb is Verb.APPLY and plan.before(one.ref) is not None]
+
+
+def _find_held(plan: Plan, written: Mapping[Ref, WrittenObject], back: PlannedWrite) -> Held:
+    """Return what others would keep of what goes back; a run that forces leaves them nothing."""
+    one, before = written[back.ref], plan.before(back.ref)
+    if plan.policy.response.force_conflicts or back.force or before is None:
+        return {}
+    ours = {one.field_manager, back.field_manager}
+    return fields_kept_back(one.after, back.body, _predict_wanted(plan, back, before), ours)
+
+
+def _predict_wanted(plan: Plan, back: PlannedWrite, before: LiveObject) -> dict[str, Any]:
+    """Return what an object is to be after the way back, replicas aside, which need not return."""
+    wanted = before.body.thaw()
+    if back.ref in plan.target_set.bodies:
+        wanted = back.body.thaw()
+        baselines = (one.baseline for one in plan.targets if one.ref == back.ref)
+        for baseline in baselines:
+            if isinstance(baseline, Known):
+                wanted["spec"]["template"] = baseline.value.template.body.thaw()
+    return wanted
+
+
+def _find_refusals(session: Session, plan: Plan, writes: Iterable[PlannedWrite]) -> dict[Ref, str]:
+    """Ask the server whether it accepts the applies of the way back; return why it does not."""
     tried = [
-        _Tried(write, before)
-        for write in writes
-        if write.verb is Verb.APPLY and (before := plan.before(write.ref)) is not None
+        _Tried(write, before) for write in writes if (before := plan.before(write.ref)) is not None
     ]
     writer = Writer(session.client, session.resources, session.clock)
-    ours = {w.ref for w in plan.writes if (w.verb, w.field_manager) == (Verb.APPLY, FIELD_MANAGER)}
-    answers = each(session.clock, lambda one: _answer(writer, one, ours), tried)
+    answers = each(session.clock, lambda one: _answer(writer, one), tried)
     return {one.write.ref: answer for one, answer in zip(tried, answers, strict=True) if answer}
 
 
-def _answer(writer: Writer, tried: _Tried, ours: Collection[Ref]) -> str:
+def _answer(writer: Writer, tried: _Tried) -> str:
     """Return why the server would refuse to restore an object, "" if it would not.
 
-    What the attempt applies will be `ours`: its owners will have changed by then, so it is tried
-    with force. For others a conflict counts only in the pod template: a return leaves the fields of
-    other managers alone otherwise.
+    It is tried with force: who owns the fields then is known otherwise.
     """
     write, uid = tried.write, tried.live.uid
-    body, force = _body_of_trial(tried), write.ref in ours or write.force
-    trial = Write(0, write.ref, write.verb, body, uid, None, write.field_manager, force=force)
+    body = _body_of_trial(tried)
+    trial = Write(0, write.ref, write.verb, body, uid, None, write.field_manager, force=True)
     try:
         writer.dry_run(trial)
-    except FieldManagerConflict as error:
-        paths = (one.path.lstrip(".") for one in error.conflicts)
-        return error.message if any(map(is_of_template, paths)) else ""
     except (Rejected, Forbidden, NotFound) as error:
         return "" if NO_DRY_RUN in error.message else error.message
     return ""
@@ -140,24 +179,44 @@ def _body_of_trial(tried: _Tried) -> Body:
     return Body.of(without_unions(body))
 
 
-def _refusal(plan: Plan, stays: Mapping[Ref, str]) -> RefusedError:
+def _select(held: Held, takes: Callable[[str], bool]) -> Held:
+    taken = ((manager, tuple(filter(takes, paths))) for manager, paths in held.items())
+    return {manager: paths for manager, paths in taken if paths}
+
+
+def _is_left_to_others(path: str) -> bool:
+    """Tell whether a way back leaves a field as others have it, and that is worth a word."""
+    return not is_of_template(path) and path != "spec.replicas"
+
+
+def _name_held(held: Held) -> str:
+    return ", ".join(f"{path} ({manager})" for manager, paths in held.items() for path in paths)
+
+
+def _refusal(plan: Plan, stays: Mapping[Ref, str], managers: Collection[str]) -> RefusedError:
     listed = "; ".join(f"{plan.name_of(ref)}: {why}" for ref, why in stays.items())
     return RefusedError(
         f"a failure could not take everything back: {listed}",
         reason=Reason.IRREVERSIBLE,
-        hint=f"{_apply_instead(plan, stays)}{_HINTS.get(plan.command) or _hint(stays)}",
+        hint=f"{_taking_over(plan, sorted(managers))}{_HINTS.get(plan.command) or _hint(stays)}",
     )
 
 
-def _apply_instead(plan: Plan, stays: Mapping[Ref, str]) -> str:
-    """Advise the apply that takes over what others own, before a command that cannot; else ""."""
-    managers = [name for why in stays.values() for name in managers_in(why)]
-    if plan.command not in _APPLY_FLAGS or not managers:
+def _taking_over(plan: Plan, managers: Collection[str]) -> str:
+    """Advise how to take over what others own, "" if they own nothing that matters."""
+    if not managers:
         return ""
-    flags = shlex.join([*_APPLY_FLAGS[plan.command], *take_over_flags(managers)])
-    return f"apply the manifest of what should run with {flags}; or "
+    flags = take_over_flags(managers)
+    if plan.command in _APPLY_FLAGS:
+        words = shlex.join([*_APPLY_FLAGS[plan.command], *flags])
+        return f"apply the manifest of what should run with {words}; or "
+    return (
+        f"take them over for good: add {shlex.join(flags)}; or overwrite them this once:"
+        " add --force-conflicts; or "
+    )
 
 
+_OWNED: Final = "the way back has to change fields that others own"
 _GO_ON: Final = "go on all the same, and repair a failure by hand: --allow-irreversible"
 _HINTS: Final = {
     "undo": (

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from gate.core.model.live_object import LiveObject
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.ssa import managed_fields
+from gate.core.ssa.field_set import union
 
 
-def lost_fields(object_: WrittenObject) -> dict[str, tuple[str, ...]]:
-    """Return the fields that others owned before our apply and no longer own, by field manager."""
+def lost_fields(
+    object_: WrittenObject, restored: LiveObject | None = None
+) -> dict[str, tuple[str, ...]]:
+    """Return the fields that others owned before our apply and no longer own, by field manager.
+
+    `restored` is the object after the way back, None if that did not write it.
+    """
     if object_.before is None:
         return {}
-    after = object_.after.managed.thaw()["managedFields"]
-    ours = managed_fields.owned_fields(after)
+    left = object_.after.managed.thaw()["managedFields"]
+    after = left if restored is None else restored.managed.thaw()["managedFields"]
+    ours = union(managed_fields.owned_fields(left), managed_fields.owned_fields(after))
     had = managed_fields.managers_of(object_.before.managed.thaw()["managedFields"], ours)
     kept = managed_fields.managers_of(after, ours)
     lost = {

@@ -21,6 +21,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan, PlannedWrite, failed_first
 from gate.core.plan.replica_ownership import with_live_replicas, would_lose_data
+from gate.core.plan.return_ownership import after_take_over
 from gate.core.plan.target_set import TargetSet
 from gate.core.plan.workload_body import pause_body, without_pause
 from gate.core.readiness.needs import why_kept
@@ -158,7 +159,7 @@ def _rollback(
     ]
     is_undone = rolled_out and rolled_out <= {one.ref for one in first if one.verb is Verb.DELETE}
     is_return = is_undone or goes_back(plan, rolled_out, restorable)
-    back = [*(_restorations(returns_to, mine, restorable) if is_return else ()), *first]
+    back = [*(_restorations(plan, returns_to, mine, restorable) if is_return else ()), *first]
     if is_return and plan.policy.response.prune_created:
         planned = {write.ref for write in back}
         gone = [ref for ref in reversed(mine) if _may_be_deleted(mine[ref]) and ref not in planned]
@@ -234,22 +235,23 @@ def with_unwritten_members(
 
 
 def _restorations(
-    returns_to: TargetSet, mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
+    plan: Plan, returns_to: TargetSet, mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
 ) -> Iterator[PlannedWrite]:
+    forces = plan.policy.response.force_conflicts
     for ref, object_ in mine.items():
         if ref not in restorable or ref in returns_to.missing or why_not_restored(object_):
             continue
-        body = _member_body(returns_to, ref, object_)
+        body, by = _member_body(returns_to, ref, object_), object_.field_manager
         if body is not None:
             claims = claims_for_apply(body.thaw(), *_thaw_written(object_))
-            yield from _plan_claims(ref, claims, object_.field_manager)
-            yield PlannedWrite(ref, Verb.APPLY, body, autoscaled=_has_replicas(object_.after))
+            write = PlannedWrite(ref, Verb.APPLY, body, autoscaled=_has_replicas(object_.after))
+            yield from after_take_over(write, object_.after, by, claims, forces=forces)
         elif object_.merged:
             yield _release(ref, object_)
         elif object_.before is not None:
             write = _restoration(ref, object_, object_.before)
-            yield from _plan_claims(ref, _left_behind(object_, object_.before, write))
-            yield write
+            claims = _left_behind(object_, object_.before, write)
+            yield from after_take_over(write, object_.after, by, claims, forces=forces)
 
 
 def irreversible(
@@ -280,15 +282,6 @@ def why_not_restored(object_: WrittenObject) -> str:
     if object_.before is None:
         return ""
     return why_irreversible(object_.before.body.thaw(), object_.after.body.thaw())
-
-
-def _plan_claims(
-    ref: Ref, claims: Fields | None, by: str = FIELD_MANAGER
-) -> Iterator[PlannedWrite]:
-    """Yield the patch that makes ours what the next apply must remove, and all fields of `by`."""
-    managers = {} if by == FIELD_MANAGER else {"managers": [by]}
-    if claims is not None or managers:
-        yield PlannedWrite(ref, Verb.TAKE_OVER, Body.of({"claims": claims or {}, **managers}))
 
 
 def _thaw_written(object_: WrittenObject) -> tuple[dict[str, Any], list[dict[str, Any]]]:

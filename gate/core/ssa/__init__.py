@@ -3,6 +3,7 @@
 __all__ = [
     "applied_fields",
     "field_set",
+    "held_fields",
     "irreversible_changes",
     "last_applied",
     "managed_fields",

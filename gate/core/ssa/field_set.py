@@ -173,6 +173,24 @@ def select_changed(before: Any, after: Any, fields: Fields | None) -> Fields | N
     return {key: inner for key, inner in found.items() if inner is not None} or None
 
 
+def select_left_out(before: Any, after: Any, fields: Fields | None) -> Fields | None:
+    """Return those of the named fields that `before` has and `after` lacks, each as a whole.
+
+    An item of a list whose keys `after` leaves to defaults is not lacking.
+    """
+    found: dict[str, Any] = {}
+    for key, inner in (fields or {}).items():
+        if (there := _at(before, key)) is _MISSING:
+            continue
+        here = _at(after, key)
+        if here is _MISSING:
+            here = _without_defaults(after, key)
+        left = inner if here is _MISSING else select_left_out(there, here, inner)
+        if left is not None:
+            found[key] = left
+    return found or None
+
+
 def _same(ours: Any, live: Any) -> bool:
     """Compare a field held whole: an empty map or list only means that there is one."""
     if ours in ({}, []):

@@ -38,6 +38,7 @@ __all__ = [
     "owners_of",
     "remove_field",
     "restoration",
+    "select_retained",
     "still_holds",
     "take_over",
 ]
@@ -174,6 +175,12 @@ def take_over(
         entry["time"] = latest
     kept = [dict(e) for e in managed_fields if e is not own and e not in taken]
     return [entry, *kept]
+
+
+def select_retained(managed_fields: ManagedFields, left: ManagedFields) -> list[Mapping[str, Any]]:
+    """Return those of `managed_fields` whose owners have an entry in `left` as well."""
+    owners = {_identity(entry) for entry in left}
+    return [entry for entry in managed_fields if _identity(entry) in owners]
 
 
 def _as_stored(fields: Fields | None) -> Fields | None:

@@ -29,7 +29,7 @@ def conflicting_managers(live: LiveObject, choice: Choice, history: History) -> 
 
 def _conflicting(live: LiveObject, choice: Choice, history: History) -> Iterator[str]:
     wanted, has = _wanted_fields(live, choice, history), live.body.thaw()
-    taken_over = {FIELD_MANAGER, *restarters(live), *(name for name, _ in KUBECTL_APPLIERS)}
+    taken_over = taken_by_undo(live)
     for entry in live.managed.thaw()["managedFields"]:
         below = field_set.descend(entry.get("fieldsV1"), "spec", "template")
         if entry.get("manager") in taken_over or below is None:
@@ -52,6 +52,11 @@ def _wanted_fields(live: LiveObject, choice: Choice, history: History) -> dict[s
     if replica_set is None:
         return {}
     return {"spec": {"template": replica_set.template.body.thaw()}}
+
+
+def taken_by_undo(live: LiveObject) -> set[str]:
+    """Return the managers whose fields are ours or become so in any undo."""
+    return {FIELD_MANAGER, *restarters(live), *(name for name, _ in KUBECTL_APPLIERS)}
 
 
 def restarters(live: LiveObject) -> tuple[str, ...]:

@@ -100,5 +100,7 @@ def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body
     if head.verb is Verb.APPLY and was_scaled(attempt, live):
         return Body.of(with_live_replicas(head.body.thaw(), live))
     if head.verb is Verb.TAKE_OVER:
-        return take_over_now(head, attempt.plan.before(head.ref), live)
+        written = attempt.ledger.written.get(head.ref)
+        after = written.after if written is not None else None
+        return take_over_now(head, attempt.plan.before(head.ref), after, live)
     return head.body

@@ -7,14 +7,19 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.plan import PlannedWrite
 from gate.core.ssa import managed_fields
+from gate.core.ssa.field_set import select_changed, subtract
+from gate.core.ssa.held_fields import release
 from gate.core.ssa.unowned_fields import add_claims
 
 
-def take_over_now(head: PlannedWrite, before: LiveObject | None, live: LiveObject) -> Body | None:
+def take_over_now(
+    head: PlannedWrite, before: LiveObject | None, after: LiveObject | None, live: LiveObject
+) -> Body | None:
     """Return the managed fields to be sent, None if nothing is left to take over.
 
     The planned body has `managedFields` as the plan wanted them; on the way back it has `managers`
-    whose fields become ours, and `claims`.
+    whose fields become ours, `claims`, and what others lose: `released`. They keep of that what
+    has changed since our write, which left the object as it is in `after`.
     """
     planned = head.body.thaw()
     managed = live.managed.thaw()["managedFields"]
@@ -29,4 +34,8 @@ def take_over_now(head: PlannedWrite, before: LiveObject | None, live: LiveObjec
         taken = managed_fields.take_over(taken or managed, planned["managers"]) or taken
     if planned.get("claims"):
         taken = add_claims(taken or managed, planned["claims"], head.ref.api_version) or taken
+    if planned.get("released") and after is not None:
+        changed = select_changed(after.body.thaw(), live.body.thaw(), planned["released"])
+        lost = subtract(planned["released"], changed)
+        taken = release(taken or managed, lost, head.field_manager) or taken
     return None if taken is None else Body.of({"managedFields": taken})

@@ -8,10 +8,13 @@ from gate.core.attempt.ending import Ending
 from gate.core.attempt.history_entries import is_left_open
 from gate.core.attempt.state import Attempt
 from gate.core.endings.differences import differences
+from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.protocol.effects import Announce
+from gate.core.ssa.template_owners import fields_that_stay
+from gate.core.versions.undo_conflicts import taken_by_undo
 from gate.report.check_report.rows import check_rows
 from gate.report.document.actions import objects, rollback
 from gate.report.document.deletion import deletion
@@ -174,7 +177,7 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "scaled_from": _count_scaled(attempt, ref, ending),
         "deletion": gone,
         "undo_lacks": list(map(str, attempt.plan.target_set.undo.lacks.get(ref, ()))),
-        "undo_conflicts": list(attempt.plan.target_set.undo.conflicts.get(ref, ())),
+        "undo_conflicts": _list_undo_conflicts(attempt, ref),
         "evidence": evidence(attempt, ref),
         "trees": trees(attempt, ref),
         "pod_shares": pod_shares(attempt, ref),
@@ -182,6 +185,16 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "lasting_effect": lasting_effect(attempt, ref),
         "remedy": _remedy(attempt, ref, ending),
     }
+
+
+def _list_undo_conflicts(attempt: Attempt, ref: Ref) -> list[str]:
+    """Name the managers for whose fields an undo is refused, as the way back was."""
+    live, baseline = attempt.ledger.live.get(ref), attempt.plan.target(ref).baseline
+    refusal = attempt.writes.refusals.get(ref)
+    is_held = refusal is not None and refusal.reason is Reason.CONFLICT
+    if not is_held or live is None or not isinstance(baseline, Known):
+        return list(attempt.plan.target_set.undo.conflicts.get(ref, ()))
+    return sorted(fields_that_stay(live, baseline.value.template, taken_by_undo(live)))
 
 
 def _count_scaled(attempt: Attempt, ref: Ref, ending: Ending) -> int:

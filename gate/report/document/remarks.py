@@ -185,11 +185,12 @@ def _iter_autoscaled(attempt: Attempt) -> Iterator[str]:
 
 
 def _iter_taken_fields(attempt: Attempt) -> Iterator[str]:
-    """Name the managers that lost fields to a forced apply."""
+    """Name the managers that lost fields to a forced apply, or to the way back after it."""
     name = attempt.plan.name_of
     for ref, written in attempt.ledger.written.items():
         if written.forced:
-            for manager, paths in sorted(lost_fields(written).items()):
+            lost = lost_fields(written, attempt.ledger.restored.get(ref))
+            for manager, paths in sorted(lost.items()):
                 yield f"{name(ref)}: {_join_paths(paths)} taken from {manager}"
 
 

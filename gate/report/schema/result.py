@@ -230,7 +230,7 @@ class AnyWorkload(TypedDict):
     ]
     undo_conflicts: Annotated[
         list[str],
-        Meta(description="Managers whose fields `undo` has to `--take-over`; of `verify`."),
+        Meta(description="Managers whose fields `undo` has to `--take-over`, as far as known."),
     ]
     evidence: list[EvidenceResult]
     pod_shares: Annotated[

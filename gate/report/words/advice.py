@@ -150,7 +150,10 @@ def _for_state(result: Result, worst: WorkloadResult) -> Iterator[Step]:
             if result["recoverable"]:
                 yield recovery_step(result, "once its cause is gone, finish the rollback:")
             elif is_to_go_back_again(result, worst):
-                yield from undo_steps(result, worst, "once its cause is gone, go back again:")
+                is_held = bool(worst["undo_conflicts"])
+                text = "take over what others own, and go back again:"
+                again = text if is_held else "once its cause is gone, go back again:"
+                yield from undo_steps(result, worst, again)
         case Outcome.LOST_CONTACT:
             yield step_about(result, worst, f"{_once_it_answers(result)}, look:", "status")
             if result["recoverable"]:

@@ -47,7 +47,7 @@ def _is_restored(result: Result, workload: WorkloadResult) -> bool:
 
 def _is_refused_back(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether the server refused a workload's way back; it may accept another try."""
-    refused = (Reason.REJECTED, Reason.FORBIDDEN)
+    refused = (Reason.REJECTED, Reason.FORBIDDEN, Reason.CONFLICT)
     return any(item["not_restored"] in refused for item in list_own_objects(result, workload))
 
 
@@ -61,12 +61,14 @@ def after_refused_writes(result: Result, worst: WorkloadResult) -> Iterator[Step
 
 
 def look_at_version_before(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Point to the version before if it does not serve; one that does shows no hindrance.
+    """Point to the version before if it does not serve although its way back was written.
 
     A ControllerRevision has neither a status nor events: the workload itself is looked at then.
     """
     baseline = worst["baseline"]
     if baseline is None or not baseline["name"] or _serves(worst, baseline["name"]):
+        return
+    if is_to_go_back_again(result, worst):
         return
     kind = registry.of_entry(worst)
     name = kind.call(worst["name"])

@@ -190,6 +190,28 @@ def test_a_message_that_says_more_than_its_causes_is_kept() -> None:
     assert error.message == said
 
 
+@pytest.mark.contract("B1654")
+def test_the_fields_of_a_conflict_stand_in_one_line() -> None:
+    """The server gives each field a line of its own, and each manager one above them."""
+    said = (
+        'Apply failed with 3 conflicts: conflicts with "a" using apps/v1:\n- .spec.x\n- .spec.y\n'
+        'conflicts with "b" using v1:\n- .data.z'
+    )
+    causes = [
+        {"reason": "FieldManagerConflict", "message": f"conflict with {by}", "field": field}
+        for by, field in (
+            ('"a" using apps/v1', ".spec.x"),
+            ('"a" using apps/v1', ".spec.y"),
+            ('"b" using v1', ".data.z"),
+        )
+    ]
+    error = translation.from_answer(409, _status(409, said, "Conflict", causes=causes), {})
+    assert error.message == (
+        'Apply failed with 3 conflicts: conflict with "a" using apps/v1: .spec.x, .spec.y;'
+        ' conflict with "b" using v1: .data.z'
+    )
+
+
 @pytest.mark.contract("B235", "B252")
 def test_each_field_that_does_not_fit_the_schema_is_named() -> None:
     """The body that is quoted for the first one ends where the next one begins."""

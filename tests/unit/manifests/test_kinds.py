@@ -99,11 +99,13 @@ def test_a_flag_admits_nothing_else(loaded: Loaded, name: str) -> None:
     assert refused.value.hint == "to apply it all the same: --allow-kind Widget.example.com"
 
 
-@pytest.mark.contract("B221")
+@pytest.mark.contract("B221", "B1655")
 @pytest.mark.parametrize(
     ("written", "hint"),
     [
         ("apps/v1beta1 Deployment", "write apiVersion: apps/v1"),
+        ("v1 Deployment", "write apiVersion: apps/v1"),
+        ("apps/v1 Ingress", "write apiVersion: networking.k8s.io/v1"),
         ("extensions/v1beta1 Ingress", "write apiVersion: networking.k8s.io/v1"),
         ("policy/v1beta1 PodDisruptionBudget", "write apiVersion: policy/v1"),
         ("example.com/v1 Secret", "to apply it all the same: --allow-kind Secret.example.com"),
@@ -120,7 +122,7 @@ def test_a_flag_admits_nothing_else(loaded: Loaded, name: str) -> None:
 def test_a_slip_is_corrected_before_a_flag_is_named(
     loaded: Loaded, written: str, hint: str
 ) -> None:
-    """An API version of long ago and a misspelt kind; a custom kind of that name may be meant."""
+    """An API version of long ago or of other kinds, and a misspelt kind; not a custom kind's."""
     version, kind = written.split()
     with pytest.raises(UsageError) as refused:
         require_allowed(loaded(f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}"))

@@ -259,6 +259,11 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         ["see what keeps the version before from serving: kubectl describe"],
         [],
     ),
+    "what was not returned to yet is not looked at": (
+        ended(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP, result=wrote_back("")),
+        ["once its cause is gone, go back again"],
+        ["kubectl describe"],
+    ),
     "a quota that asks for limits is not full": (
         ended(
             Outcome.ROLLED_BACK,
@@ -338,7 +343,7 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
 }
 
 
-@pytest.mark.contract("B741", "B770", "B777", "B899", "B1251", "B1641")
+@pytest.mark.contract("B741", "B770", "B777", "B899", "B1251", "B1641", "B1652")
 @pytest.mark.parametrize("name", ADVICE)
 def test_what_was_found_is_advised_on(name: str) -> None:
     """What runs is dealt with before the cause, and the cause says more than the reason."""

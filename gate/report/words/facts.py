@@ -113,9 +113,10 @@ def runs_now(result: Result, workload: WorkloadResult) -> str:
     if running == "other" and (seen := own_pods_as_seen(workload)):
         return seen
     is_same = keeps_version(result, workload) and version is not None
-    said = _RUNS[running]
-    if running == "baseline":
-        said = f"{baseline_words(workload)}{', unchanged' if is_same else ''}"
+    if is_same:
+        said = f"{baseline_words(workload)}, unchanged"
+    else:
+        said = baseline_words(workload) if running == "baseline" else _RUNS[running]
     return f"{said}: {version_words(version)}" if version is not None else said
 
 

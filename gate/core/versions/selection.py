@@ -259,19 +259,12 @@ def _version(
         if _runs_another(target, version):
             # Somebody else's additions make the difference; no apply of ours removes those.
             return target.baseline, None
-        if owned is not None:
-            return Known(return_to(target.snapshot, owned)), None
-        runs = target.snapshot.live
-        template = runs.template if runs is not None else None
-        return _of_gone_revision(version, template, served=True), None
+        return _baseline(target, version, owned, _live_template(target)), None
     source = owned.template if owned is not None else None
     body = candidates.body(history, digest, source)
     if body is None:
         return Absent(), None
-    if owned is not None:
-        baseline: Fact[Baseline] = Known(return_to(target.snapshot, owned))
-    else:
-        baseline = _of_gone_revision(version, applied_template(body, version.images), served=False)
+    baseline = _baseline(target, version, owned, applied_template(body, version.images))
     if isinstance(baseline, Known) and _brings_no_pod_back(target, version, body, live):
         doubt = find_doubt(target, history, candidates.live_digests())
         baseline = Known(replace(baseline.value, unverified=doubt))
@@ -329,9 +322,18 @@ def _runs_another(target: Target, version: JudgedVersion) -> bool:
     return live is not None and template_digest(live.template) != version.template
 
 
-def _of_gone_revision(
-    version: JudgedVersion, template: Template | None, *, served: bool
+def _live_template(target: Target) -> Template | None:
+    live = target.snapshot.live
+    return live.template if live is not None else None
+
+
+def _baseline(
+    target: Target, version: JudgedVersion, owned: Revision | None, template: Template | None
 ) -> Fact[Baseline]:
+    """Return a verified version; `template` is that of one whose revision is gone."""
+    if owned is not None:
+        return Known(return_to(target.snapshot, owned))
     if template is None:
         return Absent()
+    served = template == _live_template(target)
     return Known(Baseline(version.replica_set, version.revision, template, served=served))

@@ -71,8 +71,9 @@ def undo_advice(
     flags = (*number, *taking)
     serving = find_serving(worst)
     if serving is not None and serving["revision"] is not None:
-        what = f"to return to what serves, {serving_words(serving)} (undo says first what goes back):"
-        yield what, ("undo", "--to-revision", str(serving["revision"]), *taking)
+        what = f"to return to what serves, {serving_words(serving)}"
+        to_it = ("undo", "--to-revision", str(serving["revision"]), *taking)
+        yield f"{what} (undo says first what goes back):", to_it
     if not lacks:
         yield text, ("undo", *flags)
         return

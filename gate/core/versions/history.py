@@ -107,8 +107,14 @@ class History:
 
     @property
     def once_verified(self) -> tuple[JudgedVersion, ...]:
-        """Return `unrevoked` with the others that were verified, which a person may still name."""
-        return tuple(one for one in reversed(self.versions) if one.verified)
+        """Return `unrevoked` with the others that were verified, which a person may still name.
+
+        Each only once: what was verified again after a restart is one version.
+        """
+        every = [one for one in reversed(self.versions) if one.verified]
+        return tuple(
+            one for age, one in enumerate(every) if not any(map(one.is_same_as, every[:age]))
+        )
 
     def left_at(self, version: JudgedVersion) -> str | None:
         """Return when an undo went back from a version (RFC 3339), None if none did."""
@@ -351,13 +357,13 @@ def _newest(history: History, workload: ClosingWorkload) -> tuple[JudgedVersion,
     Of one that was restarted what is known of its earlier revisions stays as long as they exist.
     """
     versions, once = history.versions, history.once_verified
-    distinct = [one for age, one in enumerate(once) if not any(map(one.is_same_as, once[:age]))]
-    verified = distinct[:MOST_VERIFIED]
+    verified = list(once[:MOST_VERIFIED])
     others = (one for one in history.verified if one.template != verified[0].template)
     spare = next(others, None)
-    if spare is not None and not any(map(spare.is_same_as, verified)):
+    if spare is not None and spare not in verified:
         verified[-1] = spare
-    restarted = [one for one in once if one not in distinct and workload.has(one.replica_set)]
+    earlier = (one for one in reversed(versions) if one.verified and one not in once)
+    restarted = [one for one in earlier if workload.has(one.replica_set)]
     verified += restarted[:MOST_RESTARTED]
     unverified = [one for one in versions if not one.verified]
     staying = (*verified, *workload.keep_judged(unverified, MOST_UNVERIFIED))

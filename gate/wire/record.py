@@ -297,6 +297,7 @@ def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:
         "template": baseline.template.body.thaw(),
         "hash": baseline.label_value,
         **({"unverified": cause(baseline.unverified)} if baseline.unverified is not None else {}),
+        **({} if baseline.served else {"served": False}),
     }
 
 
@@ -309,6 +310,7 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
         decode.template(value["template"]),
         clean_line(value["hash"]),
         cause_of(value["unverified"]) if value.get("unverified") else None,
+        bool(value.get("served", True)),
     )
 
 

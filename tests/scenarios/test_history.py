@@ -138,6 +138,16 @@ def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
     assert rows[4]["verdict"] == "verified", rows
 
 
+@pytest.mark.contract("B1664")
+def test_what_was_verified_before_a_restart_stays_so(scene: Scene) -> None:
+    """Of one that no gate verified its restart says nothing."""
+    scene.serve(web(behaviour="ready=1.5"))
+    for _ in range(2):
+        assert_verified(scene.gate("restart", "web", *DOCUMENT))
+    verdicts = {row["revision"]: row["verdict"] for row in history_rows(scene)}
+    assert verdicts == {1: None, 2: "verified", 3: "verified"}
+
+
 @pytest.mark.contract("B1020")
 def test_a_version_that_an_undo_left_or_a_rollback_brought_back_is_said_to_be(scene: Scene) -> None:
     """Both are verified: the one is none to return to, of the other no check was asked again."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 import signal
 from functools import partial
@@ -14,7 +16,7 @@ from tests.bed.scene import Scene, crashing, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.versions import report
+from tests.scenarios.versions import CRASH, DOCUMENT, report
 
 TERM = (signal.SIGTERM, 143)
 SLOW = web(2, behaviour="ready=30")
@@ -77,6 +79,23 @@ def test_a_crash_is_not_forgotten_while_its_container_runs_again(
         found = [one["causes"] for one in result.document["workloads"]]
         assert any(causes[:1] and causes[0]["reason"] == "CrashLoop" for causes in found), found
         assert "readiness probe" not in report(scene, result)
+
+
+@pytest.mark.contract("B1665")
+@pytest.mark.sandbox_only("what a lock remembers is the gate's own, whatever cluster keeps it")
+def test_history_says_what_was_found_before_a_signal(scene: Scene) -> None:
+    """It is no verdict, and no less seen; a `recover` keeps it."""
+    assert_verified(scene.apply(web()))
+    with scene.applying(web(2, behaviour=CRASH)) as running:
+        interrupted(running, CRASHED)
+    told = [scene.gate("history", "web", *DOCUMENT)]
+    assert scene.gate("recover", "web").exit_code == 4
+    told.append(scene.gate("history", "web", *DOCUMENT))
+    for result in told:
+        (one,) = (one for one in json.loads(result.stdout) if one["images"] == ["shop/web:2"])
+        assert (one["verdict"], one["reason"]) == ("interrupted", "Interrupted"), str(result)
+        assert one["message"].startswith("CrashLoop: web: Error, exit code 1"), str(result)
+    assert re.search(r"interrupted \d+s ago: CrashLoop", scene.gate("history", "web").stdout)
 
 
 def _runs_again(pod: JSON) -> bool:

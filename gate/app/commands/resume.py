@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from gate.app.command_context import CommandContext
@@ -25,9 +26,10 @@ def plan_resume(context: CommandContext, name: str) -> Ready:
     """Prepare to resume a paused workload, and to follow the rollout that this starts."""
     live = read_guarded(context, name)
     refuse_to_resume(live.object.ref)
+    planned = PlannedObject(live.object.ref, Known(live.object))
     if not live.workload.paused:
         context.console.note("resume", f"{live.object.ref} is not paused")
-    planned = PlannedObject(live.object.ref, Known(live.object))
+        planned = replace(planned, trial=live.object)  # what the write leaves it as
     writes = (resumption(live.object.ref),)
     draft = Plan("resume", (), (planned,), writes, policy(context.settings))
     return watch_target(context, Draft(live, draft))

@@ -28,6 +28,7 @@ from gate.core.model.fact import Absent
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Revision
 from gate.core.plan.plan import Plan
+from gate.core.rollout.baseline import find_serving_beside
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.undo_choice import (
     Choice,
@@ -38,6 +39,7 @@ from gate.core.versions.undo_choice import (
     version_of,
 )
 from gate.kube.access import list_needed
+from gate.report.words.attempt_advice import take_over_flags
 from gate.report.words.object_names import some_names
 
 MOST_RUNS = 3
@@ -58,6 +60,7 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
     for line in choice.skipped:
         console.note("undo", f"skipped {line}")
     _warn_of_rollback(found, choice)
+    _warn_of_serving(found, choice)
     _warn_of_runs(found, choice)
     items = prepare_items(found, choice)
 
@@ -121,6 +124,22 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
         f"{found.ref} was rolled back already, from {what} at {failed.judged_at}"
         f" ({failed.why.reason}): this undo leaves {runs}, which runs since,"
         f" for {to}"
+    )
+
+
+def _warn_of_serving(found: UndoSubject, choice: Choice) -> None:
+    """Warn if an undo passes over what serves, with the command that returns to it."""
+    snapshot = found.live.snapshot
+    serving = find_serving_beside(snapshot)
+    if serving is None or found.settings.to_revision is not None or serving == choice.replica_set:
+        return
+    count = snapshot.count_pods(serving).available
+    flags = ["--to-revision", str(serving.revision), *take_over_flags(found.settings.take_over)]
+    forced = ["--force-conflicts"] if found.settings.force_conflicts else []
+    found.console.warn(
+        f"{found.ref}: {revision_name(serving)} was found serving, with {count} of {count} pods:"
+        f" this undo replaces it by {choice_name(choice, snapshot)}; to return to it instead:"
+        f" {found.command('undo', *flags, *forced)}"
     )
 
 

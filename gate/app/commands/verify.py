@@ -39,12 +39,19 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import AppliedVersion, TargetSet, UndoLimits
+from gate.core.rollout.baseline import find_serving_beside
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.steps.timeline import describe_situation
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.doubts import with_doubts
 from gate.core.versions.history import History
-from gate.core.versions.undo_choice import choose_version, is_restored, version_before
+from gate.core.versions.undo_choice import (
+    Choice,
+    choose_version,
+    is_restored,
+    version_before,
+    version_of,
+)
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after, undo_members
 from gate.errors import GateError, RefusedError
@@ -201,8 +208,12 @@ def _target_set(
         if choice.version is None and choice.replica_set is not None:
             refs = configuration_refs(choice.replica_set.template, live.ref.namespace)
             lacks = lacks.put(live.ref, refs) if refs else lacks
-        if managers := conflicting_managers(live, choice, histories[live.ref]):
-            conflicts[live.ref] = managers
+        choices = [choice]
+        if (serving := find_serving_beside(target.snapshot)) is not None:
+            choices.append(Choice(version_of(serving, histories[live.ref]), serving))
+        found = (conflicting_managers(live, one, histories[live.ref]) for one in choices)
+        if managers := sorted({manager for one in found for manager in one}):
+            conflicts[live.ref] = tuple(managers)
     applied = with_doubts(candidates, plan, AppliedVersion())
     return TargetSet(applied=applied, undo=UndoLimits(lacks, FrozenMap(conflicts)))
 

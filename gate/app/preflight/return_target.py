@@ -20,7 +20,7 @@ from gate.core.model.outcome import Reason
 from gate.core.plan.foreseen_return import may_restore, would_change_anything
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import UndoLimits
-from gate.core.rollout.baseline import Baseline
+from gate.core.rollout.baseline import Baseline, find_serving_beside
 from gate.core.rollout.policy import BlockedPods, OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates
@@ -34,6 +34,7 @@ from gate.core.versions.selection import (
     shareable_members,
     unnamed_members,
 )
+from gate.core.versions.undo_choice import revision_name
 from gate.core.versions.undo_set import find_returns_beyond, lacking_after, undo_members
 
 _FATES: Final = {
@@ -205,7 +206,8 @@ def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
                 if not returns:
                     return f"{name}: a failure does not return to {there}"
                 why = _why_not_to_what_ran(plan, target.ref)
-                return f"{name}: {why} a failure returns to {there}{_beside(plan, target)}"
+                beside = f"{_beside(plan, target)}{_what_serves(target, baseline)}"
+                return f"{name}: {why} a failure returns to {there}{beside}"
             if not returns:
                 return f"{name}: {version} serves; a failure does not return to it"
             if not changes:
@@ -241,6 +243,14 @@ def _beside(plan: Plan, target: Target) -> str:
     wanted = template_digest(target.baseline.value.template)
     is_same = template_digest(trial.workload.template) == wanted
     return ", with the configuration of then" if is_same else ""
+
+
+def _what_serves(target: Target, baseline: Baseline) -> str:
+    """Name what serves beside what is live, if that is not what is returned to."""
+    serving = find_serving_beside(target.snapshot)
+    if serving is None or serving.name == baseline.replica_set:
+        return ""
+    return f"; {revision_name(serving)} serves until then"
 
 
 def _as_it_is(target: Target, baseline: Baseline) -> str:

@@ -190,7 +190,16 @@ def _find_unverified(
     own = weigh_standstill(attempt, ref, ending)
     why = doubt or find_failure(attempt, ref) or _without_lock(attempt, own)
     written = collect_written(attempt)
-    return _make_judged_version(attempt, record, live, {**written, ref: live}, why=why.cause)
+    return _make_judged_version(attempt, record, live, {**written, ref: live}, why=_cause_of(why))
+
+
+def _cause_of(ending: Ending) -> Cause:
+    """Return why a version was left; of an interrupted one also what had been found against it."""
+    if ending.reason is not Reason.INTERRUPTED or not ending.causes:
+        return ending.cause
+    found = ending.causes[0]
+    text = CleanText(f"{found.reason}: {found.message}; {ending.message}")
+    return replace(ending.cause, message=text)
 
 
 def _failed_unchanged(

@@ -13,10 +13,11 @@ from gate.core.rollout.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The version that served: its revision's name and number (None if unknown), its template.
+    """The version to return to: its revision's name and number (None if unknown), its template.
 
     `unverified` is why the last attempt on it left it unverified; None if it was verified, or if
-    nothing is remembered of it.
+    nothing is remembered of it. `served` is false if it had no available pod when it was chosen,
+    and was not what was live: it is the last one that a gate verified.
     """
 
     replica_set: str
@@ -24,6 +25,7 @@ class Baseline:
     template: Template
     label_value: str = ""
     unverified: Cause | None = None
+    served: bool = True
 
 
 def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
@@ -42,12 +44,34 @@ def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
     return Known(Baseline(current.name, revision, live.template, current.label_value))
 
 
+def return_to(snapshot: Snapshot, revision: Revision) -> Baseline:
+    """Return a revision of `snapshot` as the version to return to."""
+    current = snapshot.current()
+    is_live = current is not None and current.uid == revision.uid
+    served = is_live or bool(snapshot.count_pods(revision).available)
+    name, number, label = revision.name, revision.revision, revision.label_value
+    return Baseline(name, number, revision.template, label, served=served)
+
+
 def find_most_available(snapshot: Snapshot) -> Revision | None:
     """Return the revision of which most pods are available, None if none has an available pod.
 
     Of several the live one comes first.
     """
     return _find_most(snapshot, "", lambda one: snapshot.count_pods(one).available)
+
+
+def find_serving_beside(snapshot: Snapshot) -> Revision | None:
+    """Return the revision that serves beside what is live, None if none does.
+
+    All of its pods are available, and no other revision has an available pod.
+    """
+    counts = [(one, snapshot.count_pods(one)) for one in snapshot.list_owned()]
+    serving = [(one, count) for one, count in counts if count.available]
+    if len(serving) != 1 or serving[0][1].available < serving[0][1].created:
+        return None
+    current, (found, _) = snapshot.current(), serving[0]
+    return None if current is None or found.uid == current.uid else found
 
 
 def find_beside(snapshot: Snapshot, new: str, live: Workload | None) -> Revision | None:

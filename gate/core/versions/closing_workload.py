@@ -39,6 +39,10 @@ class ClosingWorkload:
         """Tell whether it has passed the check that left a version."""
         return version.template == self.template and version.check in self.passed
 
+    def has(self, replica_set: str) -> bool:
+        """Tell whether it still has the revision of that name."""
+        return any(one.name == replica_set for one in self.revisions)
+
     def keep_judged(
         self, versions: Sequence[JudgedVersion], most: int
     ) -> tuple[JudgedVersion, ...]:

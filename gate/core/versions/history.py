@@ -22,6 +22,7 @@ MOST_VERIFIED: Final = 3
 MOST_UNVERIFIED: Final = 5
 MOST_UNJUDGED: Final = 5
 MOST_LEFT: Final = 5
+MOST_RESTARTED: Final = 5
 """How many versions are remembered of a workload, the newest ones.
 
 Of those that were not verified or that an undo left, the newest of each revision that still exists
@@ -106,8 +107,14 @@ class History:
 
     @property
     def once_verified(self) -> tuple[JudgedVersion, ...]:
-        """Return `unrevoked` with the others that were verified, which a person may still name."""
-        return tuple(one for one in reversed(self.versions) if one.verified)
+        """Return `unrevoked` with the others that were verified, which a person may still name.
+
+        Each only once: what was verified again after a restart is one version.
+        """
+        every = [one for one in reversed(self.versions) if one.verified]
+        return tuple(
+            one for age, one in enumerate(every) if not any(map(one.is_same_as, every[:age]))
+        )
 
     def left_at(self, version: JudgedVersion) -> str | None:
         """Return when an undo went back from a version (RFC 3339), None if none did."""
@@ -316,11 +323,12 @@ def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
     """Tell whether `new` replaces `old` in the history.
 
     A failure leaves an earlier verification in the history: it no longer counts, but a person may
-    still name it. A verification replaces all failures of its template, except for what is known
-    of another revision, which a restart made. What a check left is replaced by what it says next.
+    still name it. A verification replaces the one before of its revision, and all failures of its
+    template, except for what is known of another revision, which a restart made. What a check left
+    is replaced by what it says next.
     """
     if old.verified:
-        return new.verified and old.is_same_as(new)
+        return new.verified and old.is_same_as(new) and old.replica_set in ("", new.replica_set)
     if old.is_left_by_check and not (new.verified or new.check == old.check):
         return False
     is_of_another = bool(old.replica_set) and old.replica_set != new.replica_set
@@ -346,12 +354,17 @@ def _newest(history: History, workload: ClosingWorkload) -> tuple[JudgedVersion,
     """Return what is kept; a verified version is dropped with what revokes it.
 
     The oldest verified one of a single pod template makes room for the newest good one of another.
+    Of one that was restarted what is known of its earlier revisions stays as long as they exist.
     """
-    versions, verified = history.versions, list(history.once_verified[:MOST_VERIFIED])
+    versions, once = history.versions, history.once_verified
+    verified = list(once[:MOST_VERIFIED])
     others = (one for one in history.verified if one.template != verified[0].template)
     spare = next(others, None)
     if spare is not None and spare not in verified:
         verified[-1] = spare
+    earlier = (one for one in reversed(versions) if one.verified and one not in once)
+    restarted = [one for one in earlier if workload.has(one.replica_set)]
+    verified += restarted[:MOST_RESTARTED]
     unverified = [one for one in versions if not one.verified]
     staying = (*verified, *workload.keep_judged(unverified, MOST_UNVERIFIED))
     kept = [one for one in versions if one in staying]

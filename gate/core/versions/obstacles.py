@@ -14,6 +14,7 @@ from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.outcome import UNPROVEN, Reason
 from gate.core.plan.plan import Target
+from gate.core.rollout.baseline import find_serving_beside
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.history import History
@@ -25,6 +26,7 @@ _NO_VERDICT: Final = Cause(
     Reason.COMPLETE, CleanText("no run has judged it with what stands beside it")
 )
 _NOT_THE_LIVE_ONE: Final = CleanText("no pod runs its live template")
+_NOT_WHAT_IS_LIVE: Final = CleanText("what is live does not serve")
 
 
 def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> CleanText | None:
@@ -48,8 +50,10 @@ def describe_doubt(reason: str) -> str:
 
 
 def why_not_alone(snapshot: Snapshot) -> CleanText:
-    """Say why what is live is no version to return to, which serves alone only if others do not."""
-    return _NOT_THE_LIVE_ONE if _serves_unrolled(snapshot) is not None else _NONE_ALONE
+    """Say why what is live is no version to return to: it does not serve, or not alone."""
+    if _serves_unrolled(snapshot) is not None:
+        return _NOT_THE_LIVE_ONE
+    return _NOT_WHAT_IS_LIVE if find_serving_beside(snapshot) is not None else _NONE_ALONE
 
 
 def _serves_unrolled(snapshot: Snapshot) -> Revision | None:

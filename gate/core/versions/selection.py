@@ -22,7 +22,7 @@ from gate.core.plan.plan import PlannedObject, Target
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.plan.target_set import AppliedVersion, TargetSet
 from gate.core.plan.workload_body import applied_template, body_with_template, has_same_strategy
-from gate.core.rollout.baseline import Baseline
+from gate.core.rollout.baseline import Baseline, return_to
 from gate.core.rollout.causes import Cause
 from gate.core.ssa.applied_fields import digests_of
 from gate.core.ssa.managed_fields import owners_of
@@ -259,13 +259,12 @@ def _version(
         if _runs_another(target, version):
             # Somebody else's additions make the difference; no apply of ours removes those.
             return target.baseline, None
-        template = owned.template if owned is not None else _live_template(target)
-        return _baseline(version, owned, template), None
+        return _baseline(target, version, owned, _live_template(target)), None
     source = owned.template if owned is not None else None
     body = candidates.body(history, digest, source)
     if body is None:
         return Absent(), None
-    baseline = _baseline(version, owned, source or applied_template(body, version.images))
+    baseline = _baseline(target, version, owned, applied_template(body, version.images))
     if isinstance(baseline, Known) and _brings_no_pod_back(target, version, body, live):
         doubt = find_doubt(target, history, candidates.live_digests())
         baseline = Known(replace(baseline.value, unverified=doubt))
@@ -329,10 +328,12 @@ def _live_template(target: Target) -> Template | None:
 
 
 def _baseline(
-    version: JudgedVersion, owned: Revision | None, template: Template | None
+    target: Target, version: JudgedVersion, owned: Revision | None, template: Template | None
 ) -> Fact[Baseline]:
+    """Return a verified version; `template` is that of one whose revision is gone."""
+    if owned is not None:
+        return Known(return_to(target.snapshot, owned))
     if template is None:
         return Absent()
-    if owned is None:
-        return Known(Baseline(version.replica_set, version.revision, template))
-    return Known(Baseline(owned.name, owned.revision, template, owned.label_value))
+    served = template == _live_template(target)
+    return Known(Baseline(version.replica_set, version.revision, template, served=served))

@@ -17,7 +17,7 @@ from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.objects import Container, Ref, Revision, Template
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedObject, Target
-from gate.core.rollout.baseline import Baseline
+from gate.core.rollout.baseline import Baseline, find_serving_beside, return_to
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import (
@@ -118,12 +118,12 @@ def version_before(target: Target, history: History, digests: Mapping[Ref, str])
         else serving_choice(choice, target.snapshot)
     )
     if found is not None:
-        return Known(Baseline(found.name, found.revision, found.template, found.label_value))
+        return Known(return_to(target.snapshot, found))
     if choice.version is None:
         return Absent()
     names = (Container(f"container {n}", image) for n, image in enumerate(choice.version.images))
     gone = Template(Body.of({}), tuple(names))
-    return Known(Baseline(choice.version.replica_set, None, gone))
+    return Known(Baseline(choice.version.replica_set, None, gone, served=False))
 
 
 def _is_itself(target: Target) -> bool:
@@ -160,7 +160,7 @@ def older_version(
         return None
     if trial is not None and template_digest(trial.template) == template_digest(found.template):
         return None
-    return Baseline(found.name, found.revision, found.template, found.label_value)
+    return return_to(snapshot, found)
 
 
 def _leaves_configuration(left: JudgedVersion | None, digests: Mapping[Ref, str]) -> bool:
@@ -322,7 +322,9 @@ def _why_skipped(rs: Revision, snapshot: Snapshot, history: History) -> str | No
     left_at = history.revision_left_at(rs)
     if left_at is not None:
         return f"an undo left it at {left_at}"
-    if judged is None and current is not None and _was_left_for(rs, current):
+    if judged is not None or current is None or rs == find_serving_beside(snapshot):
+        return None
+    if _was_left_for(rs, current):
         return f"revision {current.revision} is a return from it"
     return None
 

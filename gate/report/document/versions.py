@@ -67,7 +67,7 @@ def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
 
 
 def baseline_version(attempt: Attempt, ref: Ref) -> ServedVersion | None:
-    """Return what served before, None if nothing did or nobody could tell.
+    """Return what an attempt, or an undo, returns to, None if there is nothing or it is unknown.
 
     If a field that somebody else added kept its revision from being used again, it is the one
     that the way back ended with.
@@ -85,6 +85,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> ServedVersion | None:
             "was_revision": None,
             "name": returned.name,
             "images": list(returned.template.images()),
+            "served": baseline.value.served,
             "unverified": unverified,
         }
     snapshot = latest_snapshot(attempt, ref)
@@ -95,6 +96,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> ServedVersion | None:
         "was_revision": before if before != now else None,
         "name": name,
         "images": list(baseline.value.template.images()),
+        "served": baseline.value.served,
         "unverified": unverified,
     }
 

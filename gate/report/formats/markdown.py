@@ -33,6 +33,7 @@ from gate.report.words.half_applied import keeps_version
 from gate.report.words.headline import exit_words, outcome_words
 from gate.report.words.not_judged import list_not_judged
 from gate.report.words.object_names import object_name
+from gate.report.words.version_names import is_last_verified
 
 BUDGET_BYTES: Final = 900 * 1024
 """GitHub drops a step's whole summary beyond 1 MiB."""
@@ -116,7 +117,8 @@ def _workload(result: Result, workload: WorkloadResult) -> Iterator[str]:
         f"- ended {_plain(ending_word(result, workload))}: {_code(workload['reason'])}",
         f"- runs now: {_plain(runs_now(result, workload))}",
     ]
-    both = (("new", workload["new"]), ("before", workload["baseline"]))
+    before = "verified last" if is_last_verified(workload) else "before"
+    both = (("new", workload["new"]), (before, workload["baseline"]))
     same = (("unchanged", workload["new"]),)
     for label, version in same if keeps_version(result, workload) else both:
         if version is not None:

@@ -47,7 +47,14 @@ from gate.report.words.object_names import (
     workload_name,
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
-from gate.report.words.version_names import own_pods_as_seen, pods_by_version, version_words
+from gate.report.words.version_names import (
+    find_serving,
+    is_last_verified,
+    own_pods_as_seen,
+    pods_by_version,
+    serving_words,
+    version_words,
+)
 from gate.report.words.worst import rank_workloads, worst_workload
 
 MOST_LINES = 40
@@ -261,6 +268,8 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
                 _row_of_new(block, workload, "applied" if workload["outcome"] in WELL else "failed")
         case "mixed":
             block.row("runs", "pods of more than one version, as last seen")
+            if (serving := find_serving(workload)) is not None:
+                block.row("serves", serving_words(serving), _MOST_IMAGE_LINES)
             _both(block, workload)
         case "other" | "none":
             block.row("runs", _other(result, workload))
@@ -284,7 +293,8 @@ def _without_pods(block: Block, workload: WorkloadResult) -> None:
 def _both(block: Block, workload: WorkloadResult) -> None:
     _row_of_new(block, workload, "restored" if workload["new"]["restored"] else "applied")
     if workload["baseline"] is not None:
-        block.row("before", _version(workload, workload["baseline"]), _MOST_IMAGE_LINES)
+        label = "verified" if is_last_verified(workload) else "before"
+        block.row(label, _version(workload, workload["baseline"]), _MOST_IMAGE_LINES)
 
 
 _NO_FAULT_OF_ITS_OWN: Final = (Reason.APPLY_REJECTED, Reason.INTERRUPTED, Reason.SIBLING_FAILED)

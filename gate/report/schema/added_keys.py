@@ -39,7 +39,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "remedy": "",
         "phase": None,
     },
-    ("workloads", "baseline"): {"was_revision": None, "unverified": ""},
+    ("workloads", "baseline"): {"was_revision": None, "unverified": "", "served": True},
     ("workloads", "new"): {"was_revision": None, "restored": False},
     ("workloads", "causes"): {"subject": "", "remedy": ""},
     ("workloads", "evidence"): {"previous": False},

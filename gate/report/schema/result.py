@@ -22,15 +22,9 @@ Action = Literal[
     "in-doubt",
 ]  # fmt: skip
 StateAtEnd = Literal[
-    "as-written",
-    "changed",
-    "not-as-sent",
-    "deleted",
-    "being-deleted",
-    "recreated",
-    "unread",
+    "as-written", "changed", "not-as-sent", "deleted", "being-deleted", "recreated", "unread",
     "written-late",
-]
+]  # fmt: skip
 Coverage = Literal["judged", "applied", "not-judged"]
 Phase = Literal["before", "main", "after"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
@@ -88,8 +82,11 @@ class Version(AnyVersion):
 
 
 class ServedVersion(Version):
-    """The version that served before this attempt."""
+    """The version that this attempt, or an `undo`, returns to."""
 
+    served: Annotated[
+        bool, Meta(description="Whether it served before; else it is the last other verified one.")
+    ]
     unverified: Annotated[
         str,
         Meta(
@@ -248,7 +245,7 @@ class WorkloadResult(AnyWorkload):
     """How it ended for one workload; its outcome can be better than the attempt's."""
 
     baseline: Annotated[
-        ServedVersion | None, Meta(description="What served before; null where nothing did.")
+        ServedVersion | None, Meta(description="What it returns to; null where there is nothing.")
     ]
     new: NewVersion
     undone: Annotated[

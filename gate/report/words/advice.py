@@ -76,6 +76,7 @@ from gate.report.words.undo_advice import (
     undo_steps,
     was_never_left,
 )
+from gate.report.words.version_names import baseline_words
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
@@ -365,7 +366,8 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         yield ask_again(result, text, name, place)
     if worst["outcome"] == Outcome.INCONCLUSIVE:
         marked = "the version that was verified before (history marks it)"
-        back = marked if has_one_version(worst) else "what served before"
+        before = baseline_words(worst, "what served before")
+        back = marked if has_one_version(worst) else before
         yield from undo_steps(result, worst, f"if it is bad after all, return to {back}:")
 
 

@@ -32,14 +32,13 @@ from gate.report.words.moment import moment
 from gate.report.words.object_names import namespaces_of
 from gate.report.words.single_run import stage_of, verb_of_run
 from gate.report.words.steps import cluster_of
-from gate.report.words.version_names import own_pods_as_seen, version_words
+from gate.report.words.version_names import baseline_words, own_pods_as_seen, version_words
 from gate.report.words.worst import worst_workload
 
 _NAMED_COMMANDS: Final = ("undo", "restart", "recover")
 _ONE_LINE: Final = Style(width=1_000_000)
 _RUNS: Final[Mapping[Running, str]] = {
     "new": "the new version",
-    "baseline": "the version before",
     "mixed": "pods of more than one version",
     "other": "none of these versions",
     "unknown": "not known",
@@ -109,7 +108,10 @@ def runs_now(result: Result, workload: WorkloadResult) -> str:
     if running == "other" and (seen := own_pods_as_seen(workload)):
         return seen
     is_same = keeps_version(result, workload) and version is not None
-    said = "the version before, unchanged" if is_same else _RUNS[running]
+    if is_same:
+        said = f"{baseline_words(workload)}, unchanged"
+    else:
+        said = baseline_words(workload) if running == "baseline" else _RUNS[running]
     return f"{said}: {version_words(version)}" if version is not None else said
 
 

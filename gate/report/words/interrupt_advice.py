@@ -12,6 +12,7 @@ from gate.report.words.half_applied import has_run_alone, is_unwritten, is_writt
 from gate.report.words.single_run import is_left_open
 from gate.report.words.steps import recovery_step, step_about
 from gate.report.words.undo_advice import undo_steps
+from gate.report.words.version_names import baseline_words
 
 _CLOSE: Final = "close the attempt; nothing of it can be taken back:"
 
@@ -38,7 +39,8 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         yield recovery_step(result, _CLOSE if has_run_alone(result) else text)
     elif worst["changed"]:
         if not registry.of_entry(worst).runs_once:
-            yield from undo_steps(result, worst, "or return to what served before:")
+            back = baseline_words(worst, "what served before")
+            yield from undo_steps(result, worst, f"or return to {back}:")
         yield Step("or apply again: it goes on from what runs")
 
 

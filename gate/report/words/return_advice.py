@@ -18,6 +18,7 @@ from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import WITHOUT_A_WORKLOAD, Step
 from gate.report.words.object_names import list_own_objects
 from gate.report.words.steps import step_about
+from gate.report.words.version_names import baseline_words
 
 _OF_A_RETURN: Final = (OF_SURROUNDINGS - {Reason.UNREACHABLE}) | {
     Reason.CONTAINER_CONFIG,
@@ -75,7 +76,7 @@ def look_at_version_before(result: Result, worst: WorkloadResult) -> Iterator[St
     if kind.replica_set(baseline["name"]):
         name = kind.call_version(baseline["name"])
     command = _cluster(result).command("kubectl", "describe", name, namespace=worst["namespace"])
-    yield Step("see what keeps the version before from serving:", command)
+    yield Step(f"see what keeps {baseline_words(worst)} from serving:", command)
 
 
 def return_beyond(result: Result, worst: WorkloadResult) -> Iterator[Step]:

@@ -44,11 +44,16 @@ from gate.report.words.several_workloads import (
     why_back,
 )
 from gate.report.words.single_run import describe_end
-from gate.report.words.version_names import judged_words, pods_by_version, version_words
+from gate.report.words.version_names import (
+    baseline_words,
+    judged_words,
+    pods_by_version,
+    version_words,
+)
 
 _RUNS_AFTER: Final[Mapping[Running, str]] = {
     "new": "the new version still runs",
-    "baseline": "only the version before has pods",
+    "baseline": "only {} has pods",
     "mixed": "pods of both versions run",
     "none": "no pod runs",
     "other": "no pod of either version runs",
@@ -73,7 +78,7 @@ def of_one(result: Result, workload: WorkloadResult) -> str:
         case Outcome.ROLLED_BACK:
             return _describe_rolled_back(result, workload)
         case Outcome.ROLLBACK_FAILED:
-            runs = _RUNS_AFTER[workload["running"]]
+            runs = _RUNS_AFTER[workload["running"]].format(baseline_words(workload))
             if is_failed_promotion(workload):
                 runs = "all pods run the version that was promoted"
             did = verb_of(workload)

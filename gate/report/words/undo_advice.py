@@ -13,6 +13,7 @@ from gate.report.words.half_applied import has_changed_nothing
 from gate.report.words.object_advice import immutable_objects
 from gate.report.words.object_names import fitting_names
 from gate.report.words.steps import step_about
+from gate.report.words.version_names import baseline_words, find_serving, serving_words
 
 _MOST_COLUMNS: Final = 120
 """For the names in a step, so that the whole step fits on a screen of usual width."""
@@ -43,9 +44,10 @@ def text_of_return(result: Result, worst: WorkloadResult) -> str:
     if worst["reason"] == Reason.CHECK_FAILED and has_one_version(worst):
         return PAST_THE_PROMOTION
     if result["command"] != "verify":
-        return "to return to what served before:"
+        return f"to return to {baseline_words(worst, 'what served before')}:"
+    back = baseline_words(worst, "the version that served before")
     return (
-        "to return to the version that served before; its configuration goes back with it only"
+        f"to return to {back}; its configuration goes back with it only"
         " where the gate had verified both (undo says first what goes back):"
     )
 
@@ -55,7 +57,8 @@ def undo_advice(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what to do, each with the words of the `undo` that does it, () if none does.
 
-    `text` is the advice if an undo works; the words begin with `undo` itself.
+    `text` is the advice if an undo works; the words begin with `undo` itself. What serves comes
+    first where it is another version than the baseline.
     """
     baseline = worst["baseline"]
     if baseline is None or immutable_objects(result) or was_never_left(result, worst):
@@ -64,7 +67,13 @@ def undo_advice(
     is_numbered = baseline["revision"] is not None and not is_itself
     number = ("--to-revision", str(baseline["revision"])) if is_numbered else ()
     lacks, managers = worst["undo_lacks"], worst["undo_conflicts"]
-    flags = (*number, *(word for one in managers for word in ("--take-over", one)))
+    taking = tuple(word for one in managers for word in ("--take-over", one))
+    flags = (*number, *taking)
+    serving = find_serving(worst)
+    if serving is not None and serving["revision"] is not None:
+        what = f"to return to what serves, {serving_words(serving)}"
+        to_it = ("undo", "--to-revision", str(serving["revision"]), *taking)
+        yield f"{what} (undo says first what goes back):", to_it
     if not lacks:
         yield text, ("undo", *flags)
         return
@@ -72,7 +81,8 @@ def undo_advice(
     rest = "" if names == ", ".join(lacks) else " (all of them: undo_lacks in --output json)"
     kept = "; bodies of Secrets are kept with --keep-verified-secrets" if is_secret else ""
     why = f"since undo cannot restore {names}{rest}{kept}"
-    yield f"to return to what served before, apply its manifest, {why}", ()
+    back = baseline_words(worst, "what served before")
+    yield f"to return to {back}, apply its manifest, {why}", ()
     stays = "it is" if len(lacks) == 1 else "they are"
     alone = f"to return the pod template alone, with {names} left as {stays} now:"
     yield alone, ("undo", "--deployment-only", *flags)

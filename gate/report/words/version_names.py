@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gate.report.schema.result import (
     PodShare,
+    RevisionResult,
     Version,
     WorkloadResult,
 )
@@ -29,6 +30,35 @@ def ready_words(ready: int, wanted: int) -> str:
     return f"{ready} of {wanted} ready" if ready <= wanted else f"{ready} ready, {wanted} wanted"
 
 
+def is_last_verified(workload: WorkloadResult) -> bool:
+    """Tell whether its baseline is the last other verified version, and did not serve before."""
+    return workload["baseline"] is not None and not workload["baseline"]["served"]
+
+
+def baseline_words(workload: WorkloadResult, served: str = "the version before") -> str:
+    """Return what its baseline is called; `served` is the name of one that served before."""
+    return "the last other verified version" if is_last_verified(workload) else served
+
+
+def find_serving(workload: WorkloadResult) -> RevisionResult | None:
+    """Return what alone serves at the end, None if that is the new version or the baseline.
+
+    All of its pods are available, and no other version has an available pod.
+    """
+    last = workload["trees"][-1]["revisions"] if workload["trees"] else []
+    available = [one for one in last if one["available"]]
+    if len(available) != 1 or available[0]["available"] < available[0]["wanted"]:
+        return None
+    known = {one["name"] for one in (workload["new"], workload["baseline"]) if one is not None}
+    return available[0] if available[0]["name"] not in known else None
+
+
+def serving_words(serving: RevisionResult) -> str:
+    """Say which version serves, with how many pods."""
+    count = serving["available"]
+    return f"{_of_share(serving)}, with {count} of {count} pods"
+
+
 def pods_by_version(workload: WorkloadResult) -> str:
     """Say how many pods run which version, the newest first."""
     shares = [
@@ -46,6 +76,6 @@ def own_pods_as_seen(workload: WorkloadResult) -> str:
     return f"{pods_by_version(workload)}, as last seen"
 
 
-def _of_share(share: PodShare) -> str:
+def _of_share(share: PodShare | RevisionResult) -> str:
     known = [f"revision {share['revision']}"] if share["revision"] is not None else []
     return ", ".join([*known, *share["images"]]) or share["name"]

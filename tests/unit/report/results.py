@@ -180,7 +180,7 @@ def workload_result(
 ) -> WorkloadResult:
     """Return a Deployment that ended so: revision 4 after revision 3."""
     was = {"revision": 3, "was_revision": None, "name": "web-3", "images": ["shop/web:3"]}
-    was["unverified"] = ""
+    was |= {"served": True, "unverified": ""}
     new = {"revision": 4, "was_revision": None, "name": "web-4", "images": ["shop/web:4"]}
     found: Any = {
         "kind": "Deployment",

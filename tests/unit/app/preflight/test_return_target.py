@@ -30,10 +30,10 @@ def kept() -> Pipeline:
 
 @pytest.mark.contract("B538", "B706")
 def test_why_a_failure_returns_to_the_last_verified_version_is_said() -> None:
-    """No version serves alone; nothing of it where a failure does not return at all."""
+    """What serves is not live; nothing of it where a failure does not return at all."""
     version = "to the last verified revision 2 (shop/web:v1)"
     for line in said(kept()):
-        assert line.endswith(f": no version serves alone, so a failure returns {version}")
+        assert line.endswith(f": what is live does not serve, so a failure returns {version}")
     for line in said(kept(), KEEP):
         assert line.endswith(f": a failure does not return {version}")
 
@@ -64,6 +64,6 @@ def test_a_deployment_that_returns_with_another_one_says_with_which() -> None:
     history = pipeline.histories[WEB]
     pipeline.histories[WEB] = replace(history, versions=history.verified)
     api, web = sorted(said(pipeline))
-    assert ": no version serves alone, so a failure returns to the last verified" in api
-    beside = "together with deployment/api (no version serves alone)"
+    assert ": what is live does not serve, so a failure returns to the last verified" in api
+    beside = "together with deployment/api (what is live does not serve)"
     assert web.startswith(f"deployment/web: {beside} a failure returns to the last verified")

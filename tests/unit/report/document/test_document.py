@@ -105,6 +105,7 @@ BASELINE = {
     "was_revision": 1,
     "name": "web-1",
     "images": ["shop/web:1"],
+    "served": True,
     "unverified": "",
 }
 NEW = {"revision": 2, "was_revision": None, "name": "web-2", "images": ["shop/web:2"]}

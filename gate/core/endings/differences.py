@@ -87,7 +87,7 @@ def _leftover(attempt: Attempt, ref: Ref) -> str:
     theirs = [
         attempt.plan.name_of(one)
         for one, departure in departed.items()
-        if not _is_gone(attempt, one) and departure.reason is not Reason.SCALED_TO_ZERO
+        if not _is_gone(attempt, one) and departure.reason in (Reason.SUPERSEDED, Reason.DELETED)
     ]
     if not theirs and not gone:
         return ""

@@ -270,16 +270,8 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
             _both(block, workload)
 
 
-<<<<<<< HEAD
 def _without_pods(block: Block, workload: WorkloadResult) -> None:
     runs, baseline = describe_no_pod(workload), workload["baseline"]
-=======
-def _scaled_to_zero(block: Block, workload: WorkloadResult) -> None:
-    if workload["reason"] == Reason.VACUOUS:
-        block.row("runs", "no pod")
-        return
-    baseline = workload["baseline"]
->>>>>>> w-counts
     if workload["outcome"] == Outcome.ROLLED_BACK and baseline is not None:
         block.row("runs", f"{runs}, with {_version(workload, baseline)}")
         _row_of_new(block, workload, "failed")

@@ -18,18 +18,12 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.observations import Observed
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-<<<<<<< HEAD
-from gate.core.versions.obstacles import is_best_known, serves_by_on_delete
+from gate.core.versions.obstacles import find_last_word, is_best_known, serves_by_on_delete
+from gate.core.versions.open_findings import list_findings
 from tests.table import each
 from tests.unit.core.kinds.stateful_set.test_blocking import DB, NEW, OLD, member, stateful_set
 from tests.unit.core.kinds.stateful_set.test_serving import revision
-from tests.unit.core.world import deployment, replica_set, template
-=======
-from gate.core.versions.obstacles import find_last_word, is_best_known
-from gate.core.versions.open_findings import list_findings
-from tests.table import each
 from tests.unit.core.world import config_ref, deployment, replica_set, template
->>>>>>> w-counts
 
 WEB = deployment_ref("shop", "web")
 
@@ -56,7 +50,6 @@ def test_what_serves_unverified_is_the_best_known_if_it_is_complete(
     assert is_best_known(target, History((left,)), {WEB: "w"}) is is_best
 
 
-<<<<<<< HEAD
 @pytest.mark.contract("B1604")
 @each(
     ("pods", "name"),
@@ -82,7 +75,8 @@ def test_beside_a_template_that_no_pod_takes_all_pods_run_one_version(
         snapshot = snapshot.fold(Observed(0.0, thing))
     found = serves_by_on_delete(snapshot)
     assert (found.name if found is not None else "") == name
-=======
+
+
 def judged(
     why: Reason | None, web: str = "w", configuration: str = "c", judged_at: str = "12:01"
 ) -> JudgedVersion:
@@ -129,4 +123,3 @@ def test_pods_that_failed_are_a_finding_unless_they_were_verified_just_so(
     """With the same objects beside them, as far as their failure names any."""
     found = list_findings(History((judged(None), failed)), template())
     assert found == ((failed,) if is_open else ())
->>>>>>> w-counts

@@ -57,7 +57,10 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "apply a version that works, or `rollout-gate undo NAME` to an older one",
     ),
     Outcome.INCONCLUSIVE: (
-        "the new version; its checks could not decide. Of `status`: under way, or half-way paused",
+        (
+            "the new version; its checks could not decide, or a DaemonSet has no node left"
+            " (`NoNode`). Of `status`: under way, or half-way paused"
+        ),
         (
             "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`."
             " Kept, it is not verified: a later failure returns to the version that was verified"

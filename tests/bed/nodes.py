@@ -49,6 +49,11 @@ class Nodes:
         self._objects.delete("nodes", name)
         self._collect({name})
 
+    def move(self, pool: str) -> None:
+        """Label the nodes as those of another pool: no pod of this one's is to run on them."""
+        for name in self._names:
+            self._objects.patch("nodes", name, {"metadata": {"labels": {POOL: pool}}})
+
     def close(self) -> None:
         """Delete all nodes that have joined, and the pods that would wait for them for ever."""
         joined, self._names = {*self._names}, []

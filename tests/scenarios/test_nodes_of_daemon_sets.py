@@ -24,7 +24,7 @@ from tests.bed.scene import Scene, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
-from tests.cluster.workloads import daemon_set
+from tests.cluster.workloads import POOL, daemon_set
 from tests.scenarios.agents import (
     IMPATIENT,
     LONG_SECONDS,
@@ -69,6 +69,50 @@ def test_no_node_is_vacuous(scene: Scene, audit: Trail) -> None:
         plain = forms[form].replace("\\", "")
         assert "no pod: without a node to run on" in one_line(plain), forms[form]
         assert "scaled to 0" not in plain, forms[form]
+
+
+@pytest.mark.contract("B1683")
+def test_what_loses_all_its_nodes_is_not_verified_and_no_failure_returns_to_it(
+    agents: Agents,
+) -> None:
+    """Three were to run it: that none is left shows nothing, and the version before stays known."""
+    assert_verified(agents.apply(agents.version(1)))
+    with agents.scene.applying(agents.version(2, behaviour="never-ready")) as running:
+        running.wait_for_line("applied +daemonset/agent")
+        agents.nodes.move("elsewhere")
+        result = running.wait(LONG_SECONDS)
+    assert_ended(result, 7, "inconclusive", "NoNode", running="none")
+    assert said(result) == "no node is to run a pod any more; 3 were to"
+    text = one_line(verdict_text(result.document, Style(width=200)))
+    assert "daemonset/agent has no node any more on which it could be judged" in text, text
+    assert "once it has nodes, judge it: rollout-gate verify daemonset/agent" in text, text
+    agents.nodes.move(agents.nodes.pool)
+    failed = agents.apply(agents.version(3, behaviour="crash=0.1"), *IMPATIENT)
+    assert_rolled_back(failed, "CrashLoop")
+    assert {*agents.images().values()} == {OLD}
+
+
+@pytest.mark.contract("B1683", "B945")
+def test_a_daemon_set_that_is_sent_to_no_node_is_vacuous(agents: Agents) -> None:
+    """Its own nodeSelector says so: no node was lost."""
+    agents.serve()
+    parked = agents.version(2)
+    parked["spec"]["template"]["spec"]["nodeSelector"] = {POOL: "nowhere"}
+    assert_verified(agents.apply(parked), "Vacuous", running="none")
+
+
+@pytest.mark.contract("B1684")
+def test_a_way_back_without_a_node_is_not_called_scaled(agents: Agents) -> None:
+    """Nobody scaled it: what was before is back, and has no node to run on."""
+    agents.serve()
+    with agents.scene.applying(agents.version(2, behaviour="crash=0.1")) as running:
+        running.wait_for_line("restored +daemonset/agent")
+        agents.nodes.move("elsewhere")
+        result = running.wait(LONG_SECONDS)
+    assert_rolled_back(result, "CrashLoop", running="none")
+    text = one_line(verdict_text(result.document, Style(width=200)))
+    assert "is back, without a node to run on; nothing serves" in text, text
+    assert "replicas" not in text, text
 
 
 @pytest.mark.contract("B1633")

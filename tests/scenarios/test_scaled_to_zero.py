@@ -11,17 +11,19 @@ from tests.bed.expectations import (
     assert_rolled_back,
     assert_runs,
     assert_verified,
+    images,
     warned,
 )
 from tests.bed.interrupting import CRASHED, UNDER_WAY
 from tests.bed.jobs import PHASE, job
-from tests.bed.scene import Scene, web
+from tests.bed.pods import wait_until_gone
+from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.versions import CRASH, one_line, report
+from tests.scenarios.versions import CRASH, history_rows, mode, one_line, report
 
-SLOW, SOON = "ready=60", "ready=4"
+SLOW, SOON, LONG_SECONDS = "ready=60", "ready=4", 300.0
 
 
 def assert_scaled_to_zero(result: Result, by: str = "not recorded") -> JSON:
@@ -80,23 +82,79 @@ def test_what_crashed_before_it_was_scaled_to_0_is_said_and_can_be_undone(scene:
     follow_advice(scene, result, "shop/web:1", "undo", "scale", "verify")
 
 
-@pytest.mark.contract("B1615")
-@pytest.mark.sandbox_only("which of both fails first")
-def test_what_was_scaled_to_0_stays_where_another_goes_back_and_can_be_undone(
-    scene: Scene,
+@pytest.mark.contract("B1680")
+@pytest.mark.parametrize("behaviour", [SOON, "never-ready"])
+def test_what_is_scaled_to_0_and_back_is_judged_while_another_is_followed(
+    scene: Scene, behaviour: str
 ) -> None:
-    """It was not taken back with what failed: its own crash is said, and leads back."""
-    assert_verified(scene.apply(web(), stateful_set()))
+    """An autoscaler may do that: the pods that come back decide, and not that there were none."""
+    scene.serve(web(), web(name="api"))
+    slow, flags = web(2, name="api", behaviour="ready=20"), ("--progress-deadline", "15s")
+    with scene.applying(web(2, behaviour=behaviour), slow, flags=flags) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        wait_until_gone(scene, "web")
+        scene.kubectl("scale", "deployment/web", "--replicas=2", check=True)
+        result = running.wait(LONG_SECONDS)
+    if behaviour == SOON:
+        assert_verified(result)
+    else:
+        assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded", running="baseline")
+    assert_runs(scene.objects, "shop/web:2" if behaviour == SOON else "shop/web:1")
+
+
+@pytest.mark.contract("B1681", "B1615")
+@pytest.mark.sandbox_only("which of both fails first")
+def test_what_was_scaled_to_0_goes_back_with_another_that_fails(scene: Scene) -> None:
+    """Its configuration goes back: its template does too, and the 0 stays somebody's."""
+    assert_verified(scene.apply(settings("1"), web(), stateful_set()))
     late = stateful_set(image="shop/db:2", behaviour="crash=3")
-    path = scene.manifest(web(2, behaviour=CRASH), late)
+    path = scene.manifest(settings("2"), web(2, behaviour=CRASH), late)
     with scene.gate.start("apply", "-f", path) as running:
         running.wait_for_line("pod/web.*CrashLoop")
         scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
         result = running.wait()
-    first = "(exit 8): somebody else scaled down deployment/web after CrashLoop; what has no pod"
-    assert first in one_line(result.stdout), str(result)
+    said = one_line(result.stdout)
+    first = "(exit 8): somebody else scaled down deployment/web after CrashLoop; it went back at 0;"
+    assert first in said, str(result)
+    assert "it went back to the version before, of which no pod runs" in said, str(result)
     assert "rolled-back  statefulset/db" in result.stdout, str(result)
-    follow_advice(scene, result, "shop/web:1", "undo", "scale", "verify")
+    live = scene.objects.get("deployments", "web")
+    assert (images(live), live["spec"]["replicas"], mode(scene)) == (["shop/web:1"], 0, "1")
+    verdicts = {one["images"][0]: one["verdict"] for one in history_rows(scene)}
+    assert verdicts == {"shop/web:1": "verified", "shop/web:2": "not verified"}
+    follow_advice(scene, result, "shop/web:1", "scale", "verify")
+
+
+@pytest.mark.contract("B1681")
+@pytest.mark.sandbox_only("a real crash loop would add nothing but waiting")
+def test_what_is_at_0_beside_a_pause_is_left_as_it_is(scene: Scene) -> None:
+    """No way back writes it: it ends as somebody's, and not by the failure of the other."""
+    scene.serve(web(), web(name="api"))
+    api = web(2, name="api", behaviour="crash=3")
+    flags = ("--on-failure", "pause")
+    with scene.applying(web(2, behaviour=SLOW), api, flags=flags) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        result = running.wait()
+    ends = {one["name"]: (one["outcome"], one["reason"]) for one in result.document["workloads"]}
+    assert ends["web"] == ("superseded", "ScaledToZero"), str(result)
+    assert ends["api"] == ("failed", "CrashLoop"), str(result)
+
+
+@pytest.mark.contract("B1680")
+def test_what_stays_at_0_beside_a_good_one_takes_nothing_back(scene: Scene) -> None:
+    """It ends as somebody's once the other is verified, which stays."""
+    scene.serve(web(), web(name="api"))
+    api = web(2, name="api", behaviour=SOON)
+    with scene.applying(web(2, behaviour=SLOW), api) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        result = running.wait()
+    assert_scaled_to_zero(result)
+    ends = {one["name"]: one["outcome"] for one in result.document["workloads"]}
+    assert ends == {"web": "superseded", "api": "verified"}
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
 @pytest.mark.contract("B1615", "B1616")
@@ -191,7 +249,7 @@ def test_a_way_back_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> N
         result = running.wait()
     ended = assert_scaled_to_zero(result)
     assert ended["causes"][0]["reason"] == "CrashLoop", str(result)
-    assert not warned(result, "went back to 0 replicas"), str(result)
+    assert not warned(result, "went back, but 0 replicas"), str(result)
     assert "rollout-gate undo" not in report(scene, result)
 
 

@@ -58,7 +58,7 @@ def test_a_rollback_to_nought_does_not_say_that_anything_serves(scene: Scene) ->
     result = scene.apply(web(2, behaviour=CRASH), flags=["--report", "json=run.json"])
     assert_rolled_back(result, "CrashLoop", running="none")
     assert_runs(scene.objects, "shop/web:1", replicas=0)
-    assert warned(result, "went back to 0 replicas: nothing serves")
+    assert warned(result, "went back, but 0 replicas are wanted, and no pod runs: nothing serves")
     forms = report_forms(scene, "run.json")
     assert not [form for form, text in forms.items() if "serves again" in text]
     for form in ("text", "markdown", "html"):

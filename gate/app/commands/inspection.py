@@ -110,8 +110,9 @@ def _follow_rollout(
             kind = rollout.verdict(now).kind
             if deployment is None or kind in EXIT_OF:
                 return rollout, 0
-            if kind is VerdictKind.SUPERSEDED and not deployment.deleting:
-                # Somebody rolls out another version: follow that one now.
+            is_other = kind in (VerdictKind.SUPERSEDED, VerdictKind.EMPTIED)
+            if is_other and not deployment.deleting:
+                # Somebody rolls out another version, or wants no pod of this one: follow that now.
                 rollout = judge_now(Live(live.object, deployment, rollout.snapshot), now)
             else:
                 rollout = watching.follow(rollout)

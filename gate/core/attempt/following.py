@@ -69,7 +69,7 @@ def applied_found(at: float, live: Workload, *, changed: bool = True) -> Applied
         at=at,
         new_template=changed,
         spec_changed=changed,
-        replicas=count_wanted(live),
+        replicas=kind_of(live.ref).count_kept(live, live),
         found=True,
     )
 

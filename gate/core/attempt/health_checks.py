@@ -153,8 +153,13 @@ def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
 
 
 def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
-    """Return the workloads that a check is about, out of those followed and still ours."""
-    refs = (ref for ref in attempt.workloads.rollouts if ref not in attempt.interference.departures)
+    """Return the workloads that a check is about, out of those followed and still ours.
+
+    What wants no pod any more serves nothing that could be measured.
+    """
+    departures = attempt.interference.departures
+    rollouts = attempt.workloads.rollouts.items()
+    refs = (ref for ref, one in rollouts if ref not in departures and not one.is_emptied)
     return tuple(ref for ref in refs if is_measured(ref) and check.is_about(ref))
 
 

@@ -89,7 +89,7 @@ def _leftover(attempt: Attempt, ref: Ref) -> str:
         name_of
         for one, departure in departed.items()
         if (name_of := attempt.plan.name_of(one)) not in (*gone, *going)
-        and departure.reason is not Reason.SCALED_TO_ZERO
+        and departure.reason in (Reason.SUPERSEDED, Reason.DELETED)
     ]
     left = f"{name} still has what this run wrote"
     if theirs:

@@ -74,14 +74,8 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
         departure = replace(departure, causes=causes_behind(attempt, ref))
     if departure.reason is Reason.DELETED:
         return _end_deleted(attempt, ref, departure)
-    if departure.reason is Reason.SCALED_TO_ZERO:
-        by = describe_scaler(attempt.ledger.live.get(ref))
-        message = CleanText(f"{departure.message} ({by})")
-        found = attempt.interference.last_causes.get(ref, ())
-        causes = tuple(dict.fromkeys((*found, *departure.causes)))
-        return replace(departure, message=message, causes=causes)
     if departure.reason is not Reason.SUPERSEDED:
-        return departure
+        return _end_emptied(attempt, ref, departure)
     bad, rollout = (
         attempt.workloads.followed_before.get(ref),
         attempt.workloads.rollouts.get(ref),
@@ -96,6 +90,18 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
     message = CleanText(f"the failed version came back after the rollback: {who} applies it")
     causes = failure_behind(attempt, ref).causes
     return Ending(Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED, message, causes)
+
+
+def _end_emptied(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
+    """Return the ending of what wants no pod any more, with what was wrong when it had some."""
+    message = departure.message
+    if departure.reason is Reason.SCALED_TO_ZERO:
+        message = CleanText(f"{message} ({describe_scaler(attempt.ledger.live.get(ref))})")
+    if ref in attempt.ledger.restored:
+        message = CleanText(f"{message}; it went back to the version before, of which no pod runs")
+    found = attempt.interference.last_causes.get(ref, ())
+    causes = tuple(dict.fromkeys((*found, *departure.causes)))
+    return replace(departure, message=message, causes=causes)
 
 
 def _find_pod_in_their_way(attempt: Attempt, ref: Ref) -> Iterator[Cause]:

@@ -40,6 +40,10 @@ class LastingKind(Generic[W, R]):
         """Return "": its controller never gives up."""
         return ""
 
+    def count_kept(self, before: W, live: W) -> int:
+        """Return the replicas of before."""
+        return before.replicas
+
     def is_stopping(self, live: W) -> bool:
         """Return False: none ever fails for good."""
         return False

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NewType
 
 from gate.core.model.body import Body
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.model.remedy import Remedy
 
 CleanText = NewType("CleanText", str)
@@ -172,6 +173,15 @@ class Workload:
     def when_empty(self) -> str:
         """What is to be said of it where no pod is wanted, and none is there."""
         return "0 replicas are wanted, and no pod runs"
+
+    @property
+    def reason_if_emptied(self) -> AnyReason:
+        """Why it wants no pod any more, where it was to have some."""
+        return Reason.SCALED_TO_ZERO
+
+    def describe_emptied(self, count: int) -> str:
+        """Say that it wants no pod any more, of `count` that it was to have."""
+        return f"it was scaled from {count} to 0 replicas"
 
     def condition(self, condition_type: str) -> Condition | None:
         """Return the condition of that type, if the status has one."""

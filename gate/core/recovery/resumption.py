@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gate.core.attempt.ending import Ending
-from gate.core.attempt.following import applied_found, applied_of, count_wanted, start_following
+from gate.core.attempt.following import applied_found, applied_of, start_following
 from gate.core.attempt.replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt, Rejection, Undecided
 from gate.core.checks.spec import OnInconclusive
@@ -35,7 +35,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.writes.removed_owners import are_owners_removed
-from gate.core.writes.results import find_made
+from gate.core.writes.results import count_made
 
 Found = Mapping[Ref, Fact[LiveObject]]
 """The live state of each object of the record; none is Unknown."""
@@ -387,7 +387,6 @@ def _follow_target(attempt: Attempt, target: Target, written: WrittenObject | No
     if written is None:
         return start_following(attempt, applied_found(attempt.now, live), target.snapshot)
     applied = applied_of(attempt.now, written.before, written.after, written.field_manager)
-    made = find_made(attempt, target.ref)
-    if applied.replicas == 0 and made is not None:
-        applied = replace(applied, replicas=count_wanted(made))
+    if applied.replicas == 0:
+        applied = replace(applied, replicas=count_made(attempt, target.ref) or 0)
     return start_following(attempt, applied, target.snapshot)

@@ -19,8 +19,8 @@ class Applied:
 
     `owned` is the FieldsV1 tree under `spec.template` that our manager owned in that answer, None
     if the managed fields are unknown. `at` is when it was written or, if `found`, when somebody
-    else's version was found (monotonic seconds). `replicas` are how many it wanted, 0 if its
-    kind has none; where a way back left a 0 that somebody had scaled it to, how many before that.
+    else's version was found (monotonic seconds). `replicas` is how many pods it was to have, 0 of
+    what runs once; where a way back left a 0 that somebody had scaled it to, how many before that.
     """
 
     uid: str
@@ -66,10 +66,14 @@ class Applied:
 
     def judge_empty(self, live: Workload) -> Verdict:
         """Return the verdict on what wants no pod and has none: complete if it was asked for."""
-        if not self.replicas:
+        if not self.is_emptied(live):
             return Verdict(VerdictKind.COMPLETE, Reason.VACUOUS, CleanText(live.when_empty))
-        why = f"it was scaled from {self.replicas} to 0 replicas"
-        return Verdict.of_superseded(Reason.SCALED_TO_ZERO, why)
+        why = CleanText(live.describe_emptied(self.replicas))
+        return Verdict(VerdictKind.EMPTIED, live.reason_if_emptied, why)
+
+    def is_emptied(self, live: Workload) -> bool:
+        """Tell whether no pod of it is wanted any more, though some were to be."""
+        return self.replicas > 0 and not live.replicas
 
     def still_stands(self, live: Workload) -> bool:
         """Tell whether what our apply set in `spec.template` is still there.

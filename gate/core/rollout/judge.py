@@ -115,6 +115,12 @@ class Rollout(ObservedRollout):
             return None
         return self.snapshot.kind.completion(self.snapshot, live, self.policy)
 
+    @property
+    def is_emptied(self) -> bool:
+        """Whether no pod of it is wanted any more, though some were to be."""
+        live = self.snapshot.live
+        return live is not None and self.applied.is_emptied(live)
+
     def is_held(self) -> bool:
         """Tell whether the controller knows of a pause: it scales nothing while it lasts."""
         live = self.snapshot.live

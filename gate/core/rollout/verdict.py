@@ -16,6 +16,7 @@ class VerdictKind(enum.StrEnum):
     COMPLETE = "complete"
     FAILED = "failed"
     SUPERSEDED = "superseded"
+    EMPTIED = "emptied"
     PROGRESSING = "progressing"
     HELD = "held"
 

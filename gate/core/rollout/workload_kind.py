@@ -346,6 +346,12 @@ class WorkloadKind(Protocol[W, R_contra]):
     def default_replicas(self) -> int | None:
         """The `spec.replicas` that the server sets where nobody does, None without that field."""
 
+    def count_kept(self, before: W, live: W) -> int:
+        """Return how many pods a write that says no number left it, which made `live` of `before`.
+
+        0 if it may have left none by what else it says, and of what runs once.
+        """
+
     @property
     def pause_field(self) -> str:
         """The boolean of `spec` that holds its rollout, "" if it cannot be paused."""

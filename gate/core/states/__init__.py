@@ -1,6 +1,7 @@
 """The states of an attempt, a module each, and what holds in any of them."""
 
 __all__ = [
+    "departures",
     "interference",
     "late_writes",
     "lines",

@@ -5,26 +5,20 @@ If several apply at once, the one nearer to the end wins, as `attempt.transition
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.ending import Ending
 from gate.core.attempt.limits import EVIDENCE_SECONDS, INTERRUPT_SECONDS
-from gate.core.attempt.state import Attempt, Step
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import TRANSITIONS, Trigger
-from gate.core.model.body import FrozenMap
-from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import TAKEN_OVER, Outcome, Reason
+from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Write
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.policy import OnInterrupt
-from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.states.behaviour import StateBehaviour
-from gate.core.states.late_writes import has_version_of_open_write
-from gate.core.states.reads import awaits_read, read_all
+from gate.core.states.reads import awaits_read
 from gate.core.states.rollback_start import has_writes_back
 from gate.core.states.verdicts import Verdicts
 from gate.core.writes.lost_needs import find_dropped
@@ -54,59 +48,6 @@ def wake_times(attempt: Attempt, state: StateBehaviour) -> Iterator[float]:
 
 
 # -- lost locks, and objects that others took over -------------------------------------------------
-
-
-def with_departures(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts) -> Step:
-    """Record the workloads that somebody else has taken over, and ask who did.
-
-    They leave the attempt, which is returned unchanged if there are none.
-    """
-    if state.is_final:
-        return attempt, ()
-    gone = {
-        ref: Ending(Outcome.SUPERSEDED, verdict.reason, _describe_departure(attempt, ref, verdict))
-        for ref, verdict in verdicts.items()
-        if verdict is not None and verdict.kind is VerdictKind.SUPERSEDED
-    }
-    if not gone:
-        return attempt, ()
-    attempt = replace(
-        attempt,
-        interference=replace(
-            attempt.interference,
-            departures=FrozenMap({**attempt.interference.departures, **gone}),
-            departed_at=attempt.now,
-        ),
-    )
-    return _ask_who(attempt, state, gone)
-
-
-def _describe_departure(attempt: Attempt, ref: Ref, verdict: Verdict) -> CleanText:
-    """Say what was done to a workload; a write of our own that was under way may have done it."""
-    live = attempt.workloads.rollouts[ref].snapshot.live
-    if live is None or not has_version_of_open_write(attempt, ref, live):
-        return verdict.message
-    images = ", ".join(live.template.images())
-    return CleanText(f"its pod template is now the one that was to be written: {images}")
-
-
-def _ask_who(attempt: Attempt, state: StateBehaviour, gone: Mapping[Ref, Ending]) -> Step:
-    """Read who made the change, unless that was read just now: watches do not say.
-
-    Nor do they report at once that a deleted object was created again. While writes are left to
-    be sent nothing is read, because that would delay them. A change that a watch reported before
-    the answer to the last write is handled once that answer is here.
-    """
-    if not state.can_read_aside(attempt):
-        return attempt, ()
-    unknown = []
-    for ref, ending in gone.items():
-        read, live = attempt.ledger.live.get(ref), attempt.workloads.rollouts[ref].snapshot.live
-        fresh = read is not None and live is not None and read.workload == live
-        is_gone = ending.reason is Reason.DELETED and live is None
-        if is_gone or (ending.reason in TAKEN_OVER and not fresh):
-            unknown.append(ref)
-    return read_all(attempt, unknown, whole_rollout=False, anew=True)
 
 
 def _steps_back(attempt: Attempt, verdicts: Verdicts) -> bool:

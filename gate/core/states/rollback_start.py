@@ -30,6 +30,7 @@ from gate.core.rollout.early_evidence import early_causes
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
+from gate.core.states.departures import leave_emptied
 from gate.core.states.lines import (
     Line,
     describe_failures,
@@ -87,6 +88,7 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
     )
     departed = frozenset(attempt.interference.departures)
     queue = writes_back(attempt.plan, attempt.ledger.written, departed, concerned)
+    attempt = leave_emptied(attempt, verdicts, {write.ref for write in queue})
     followed = {
         ref: rollout.snapshot.take_back(_find_taken_back(attempt, rollout))
         for ref, rollout in attempt.workloads.rollouts.items()

@@ -76,15 +76,34 @@ def has_failed(attempt: Attempt, verdicts: Verdicts) -> bool:
     return bool(find_failed(verdicts)) or health_checks.against_all(attempt) is not None
 
 
+def find_superseded(verdicts: Verdicts) -> frozenset[Ref]:
+    """Return the workloads that somebody else has taken over."""
+    return _find_of_kind(verdicts, VerdictKind.SUPERSEDED)
+
+
+def find_emptied(verdicts: Verdicts) -> frozenset[Ref]:
+    """Return the workloads that are ours and that want no pod any more: these may come back."""
+    return _find_of_kind(verdicts, VerdictKind.EMPTIED)
+
+
 def are_all_complete(attempt: Attempt, verdicts: Verdicts) -> bool:
-    """Tell whether everything followed is complete; on the way out that means every target."""
-    if len(_find_of_kind(verdicts, VerdictKind.COMPLETE)) < len(verdicts):
+    """Tell whether everything followed is complete; on the way out that means every target.
+
+    Nothing is awaited of what wants no pod any more.
+    """
+    if not are_others_complete(verdicts):
         return False
     if attempt.course.leg is Leg.BACK:
         return True
     gone = find_awaited(attempt) | find_perhaps_gone(attempt)
     left_out = {*attempt.interference.departures, *find_dropped(attempt), *gone}
     return {target.ref for target in attempt.plan.targets} - left_out <= set(verdicts)
+
+
+def are_others_complete(verdicts: Verdicts) -> bool:
+    """Tell whether everything followed is complete that wants pods."""
+    done = _find_of_kind(verdicts, VerdictKind.COMPLETE) | find_emptied(verdicts)
+    return len(done) == len(verdicts)
 
 
 def has_blind_window(attempt: Attempt) -> bool:

@@ -17,6 +17,7 @@ from gate.core.protocol.events import AttemptEvent
 from gate.core.recovery.resumption import taken_up
 from gate.core.rollout.owners import Owners
 from gate.core.states import interference
+from gate.core.states.departures import leave_emptied, with_departures
 from gate.core.states.rollback_start import describe_rollback, start_rollback
 from gate.core.states.table import STATES
 from gate.core.states.verdicts import Verdicts, judge, keep_ours
@@ -85,13 +86,15 @@ def _settle(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
     while True:
         attempt, verdicts = judge(attempt)
         state = STATES[attempt.course.state]
-        departed, asked = interference.with_departures(attempt, state, verdicts)
+        departed, asked = with_departures(attempt, state, verdicts)
         if departed is not attempt:
             collected.extend((*narrate(attempt, departed), *asked))
             attempt, verdicts = departed, keep_ours(departed, verdicts)
         trigger = interference.next_trigger(attempt, state, verdicts)
         if trigger is not None:
-            attempt, asked = _move(attempt, trigger, verdicts)
+            left = _leave_at_end(attempt, trigger, verdicts)
+            collected.extend(narrate(attempt, left))
+            attempt, asked = _move(left, trigger, keep_ours(left, verdicts))
             collected.extend(asked)
             continue
         moved, asked = state.ask(attempt)
@@ -99,6 +102,14 @@ def _settle(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
         if moved is attempt:
             return attempt, tuple(collected)
         attempt = moved
+
+
+def _leave_at_end(attempt: Attempt, trigger: Trigger, verdicts: Verdicts) -> Attempt:
+    """Leave what wants no pod any more as it is where a trigger decides the endings."""
+    course = attempt.course
+    _, state = after(course.leg, course.state, trigger)
+    is_end = STATES[state].is_final and not STATES[course.state].is_final
+    return leave_emptied(attempt, verdicts) if is_end else attempt
 
 
 def _move(attempt: Attempt, trigger: Trigger, verdicts: Verdicts) -> Step:

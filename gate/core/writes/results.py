@@ -7,10 +7,12 @@ from dataclasses import replace
 from gate.core.attempt.following import applied_of, count_wanted, start_following
 from gate.core.attempt.last_look import LeftObject
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import kind_of
+from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref, Workload
+from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject, content
@@ -101,25 +103,24 @@ def _follow_from_answer(
     if snapshot is None or live.workload is None:
         return attempt
     applied = applied_of(attempt.now, before, live, field_manager)
-    if live.workload.replicas == 0:
-        made, is_back = find_made(attempt, live.ref), attempt.course.leg is Leg.BACK
-        wanted = count_wanted(made) if made is not None else 0
-        count = _count_before_scaling(attempt, live.ref) if is_back else wanted
-        applied = replace(applied, replicas=count)
+    if not applied.replicas:
+        is_back = attempt.course.leg is Leg.BACK
+        count = _count_before_scaling if is_back else count_made
+        applied = replace(applied, replicas=count(attempt, live.ref) or 0)
     known = snapshot.fold(Observed(attempt.now, live.workload))
     return start_following(attempt, applied, known)
 
 
-def _count_before_scaling(attempt: Attempt, ref: Ref) -> int:
-    """Return how many replicas there were until somebody scaled them to 0, 0 if nobody did.
+def _count_before_scaling(attempt: Attempt, ref: Ref) -> int | None:
+    """Return how many replicas there were until somebody scaled them to 0, None if nobody did.
 
     A way back to a number of before, or from a manifest's own 0, leaves a 0 by itself.
     """
-    written, made = attempt.ledger.written.get(ref), find_made(attempt, ref)
+    written = attempt.ledger.written.get(ref)
     before = written.before if written is not None else None
-    if before is None or before.workload is None or made is None:
-        return 0
-    return count_wanted(made) if before.workload.replicas else 0
+    if before is None or before.workload is None or not count_wanted(before.workload):
+        return None
+    return count_made(attempt, ref)
 
 
 def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
@@ -128,14 +129,36 @@ def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
     return attempt.workloads.rollouts[ref].snapshot if ref in attempt.workloads.rollouts else None
 
 
-def find_made(attempt: Attempt, ref: Ref) -> Workload | None:
-    """Return a workload as our apply made it, whoever changed it since; None if nobody knows.
+def count_made(attempt: Attempt, ref: Ref) -> int | None:
+    """Return how many pods our apply left a workload to have, whoever changed that since.
 
-    What a recovery finds written is as it is live: the dry run of that write tells more.
+    The dry run tells; without one, what was there before a write that says no number. None if
+    nobody knows.
     """
     trial, written = attempt.plan.trial(ref), attempt.ledger.written.get(ref)
+    before = written.before if written is not None else None
     made = trial if trial is not None else written.after if written is not None else None
-    return made.workload if made is not None else None
+    if made is None or made.workload is None:
+        return None
+    kind = kind_of(ref)
+    says = kind.default_replicas is not None and (trial is not None or _says_count(attempt, ref))
+    if says or before is None or before.workload is None:
+        return count_wanted(made.workload)
+    return kind.count_kept(before.workload, made.workload)
+
+
+def _says_count(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what was sent says itself how many replicas a workload is to have."""
+    sent = [(one.body, one.autoscaled) for one in attempt.plan.writes if one.ref == ref]
+    resumed = attempt.plan.resumed
+    recorded = resumed.record.objects if resumed is not None else ()
+    sent += [
+        (one.expected, one.autoscaled)
+        for one in recorded
+        if one.ref == ref and isinstance(one.expected, Body)
+    ]
+    specs = (body.thaw().get("spec") or {} for body, autoscaled in sent if not autoscaled)
+    return any("replicas" in spec for spec in specs)
 
 
 def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
@@ -144,10 +167,10 @@ def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
     False if another manager owns the number now, as after `kubectl scale` to more than 0: then the
     server reports a conflict, and the field is left out and reported.
     """
-    made = find_made(attempt, live.ref)
-    if attempt.course.leg is not Leg.BACK or made is None:
+    made = count_made(attempt, live.ref)
+    if attempt.course.leg is not Leg.BACK or live.workload is None or made is None:
         return False
-    if live.workload is None or live.workload.replicas == made.replicas:
+    if count_wanted(live.workload) == made or kind_of(live.ref).default_replicas is None:
         return False
     owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
     return all(manager == FIELD_MANAGER for manager, _ in owners)

@@ -68,7 +68,7 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
             yield f"{name(ref)}: {_without_rollout(attempt, ref)}"
         elif empty:
             nothing = "nothing serves, and nothing was shown to work"
-            yield f"{name(ref)} went back to 0 replicas: {nothing}"
+            yield f"{name(ref)} went back, but {_when_empty(attempt, ref)}: {nothing}"
 
 
 def _when_empty(attempt: Attempt, ref: Ref) -> str:

@@ -122,7 +122,7 @@ def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
 
 
 def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a workload has `spec.replicas` 0, so that none of its versions serves."""
+    """Tell whether a workload is to have no pod, so that none of its versions serves."""
     snapshot = latest_snapshot(attempt, ref)
     return snapshot is not None and snapshot.live is not None and snapshot.live.replicas == 0
 

@@ -8,6 +8,15 @@ from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.outcome import Reason
 from gate.report.kinds.kind import Advice, WorkloadWords
 
+_WITHOUT_A_NODE: Final = (
+    Advice(
+        "if it should run, see which nodes there are for its nodeSelector, affinity and"
+        " tolerations:",
+        "kubectl get nodes {cluster} --show-labels",
+    ),
+    Advice("once it has nodes, judge it:", "rollout-gate verify {name} {place}"),
+)
+
 DAEMON_SET: Final = WorkloadWords(
     "DaemonSet",
     version="ControllerRevision",
@@ -16,16 +25,11 @@ DAEMON_SET: Final = WorkloadWords(
     ends={
         Reason.VACUOUS: "{name} has no node to run on: nothing runs",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
+        DaemonSetReason.NO_NODE: "{name} has no node any more on which it could be judged",
     },
     steps={
-        Reason.VACUOUS: (
-            Advice(
-                "if it should run, see which nodes there are for its nodeSelector, affinity and"
-                " tolerations:",
-                "kubectl get nodes {cluster} --show-labels",
-            ),
-            Advice("once it has nodes, judge it:", "rollout-gate verify {name} {place}"),
-        ),
+        Reason.VACUOUS: _WITHOUT_A_NODE,
+        DaemonSetReason.NO_NODE: _WITHOUT_A_NODE,
         Reason.NO_ROLLOUT: (
             Advice(
                 "a pod takes the applied revision when somebody deletes it (OnDelete; an apply"

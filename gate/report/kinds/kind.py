@@ -61,7 +61,7 @@ class WorkloadWords:
     `name` and `version` are the API's names of the kind and of the objects that keep its versions,
     which may be itself. `parts` are the resources that `kubectl get` shows of what belongs to it.
 
-    Sentences about one workload: `ends` say by the reason with which it was good, where that is
+    Sentences about one workload: `ends` say by the reason with which it was not bad, where that is
     not plainly the new version, what `{name}` is; `{pods}` is how many pods run which revision.
     `stages` say how it did not end well, where it runs once and serves nothing.
 

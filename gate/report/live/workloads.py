@@ -22,6 +22,7 @@ MARKS: Final = {
     VerdictKind.COMPLETE: Mark.GOOD,
     VerdictKind.FAILED: Mark.BAD,
     VerdictKind.SUPERSEDED: Mark.UNSURE,
+    VerdictKind.EMPTIED: Mark.UNSURE,
     VerdictKind.PROGRESSING: Mark.MOVING,
     VerdictKind.HELD: Mark.UNSURE,
 }

@@ -23,6 +23,7 @@ _TONES = {
     VerdictKind.COMPLETE: Tone.GOOD,
     VerdictKind.FAILED: Tone.BAD,
     VerdictKind.SUPERSEDED: Tone.UNSURE,
+    VerdictKind.EMPTIED: Tone.UNSURE,
     VerdictKind.PROGRESSING: Tone.UNSURE,
     VerdictKind.HELD: Tone.UNSURE,
 }

@@ -54,11 +54,19 @@ def find_fault(workload: WorkloadResult) -> str | None:
 
 
 def find_fault_at_zero(result: Result, workload: WorkloadResult) -> str | None:
-    """Return what was wrong with a new version, not judged yet, as somebody scaled it to 0."""
-    own = list_own_objects(result, workload)
-    is_back = any(one["action"] == "restored" for one in own)
-    is_scaled = workload["reason"] == Reason.SCALED_TO_ZERO and not is_back
+    """Return what was wrong with a new version, not judged yet, as somebody scaled it to 0.
+
+    It may have gone back since, because of another workload.
+    """
+    is_beside = any(one["reason"] == Reason.SIBLING_FAILED for one in workload["causes"])
+    is_judged = is_restored(result, workload) and not is_beside
+    is_scaled = workload["reason"] == Reason.SCALED_TO_ZERO and not is_judged
     return find_fault(workload) if is_scaled else None
+
+
+def is_restored(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether the way back has brought a workload to what it was."""
+    return any(one["action"] == "restored" for one in list_own_objects(result, workload))
 
 
 def has_only_failed_checks(result: Result, workload: WorkloadResult) -> bool:

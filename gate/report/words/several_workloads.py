@@ -12,7 +12,13 @@ from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.changed_parts import describe_change
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_workloads
-from gate.report.words.fault import OF_CHECKS, find_fault_at_zero, verb_of, why_unverified
+from gate.report.words.fault import (
+    OF_CHECKS,
+    find_fault_at_zero,
+    is_restored,
+    verb_of,
+    why_unverified,
+)
 from gate.report.words.half_applied import (
     has_failed_itself,
     is_innocent,
@@ -148,8 +154,12 @@ def _describe_superseded(result: Result, alike: list[WorkloadResult]) -> str:
     left = f"; this run stepped back from {names_of(result, beside)} too" if beside else ""
     if any(one["reason"] == Reason.LOCKED for one in theirs):
         return f"somebody else {did}{left}; nothing was written once that was seen"
-    if any(one["reason"] == Reason.SCALED_TO_ZERO for one in theirs):
-        return f"somebody else {did}{left}; what has no pod could not be judged"
+    scaled = [one for one in theirs if one["reason"] == Reason.SCALED_TO_ZERO]
+    if scaled:
+        back = [one for one in scaled if is_restored(result, one)]
+        which = "it" if len(theirs) == 1 else names_of(result, back)
+        went = f"{which} went back at 0; " if back else ""
+        return f"somebody else {did}{left}; {went}what has no pod could not be judged"
     them = "it" if len(theirs) == 1 else "them"
     return f"somebody else {did}{left}; nothing was written to {them} after that"
 

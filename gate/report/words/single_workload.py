@@ -111,6 +111,9 @@ def _describe_rolled_back(result: Result, workload: WorkloadResult) -> str:
 
 def _describe_inconclusive(result: Result, workload: WorkloadResult) -> str:
     name = workload_name(result, workload)
+    end = registry.of_entry(workload).ends.get(workload["reason"])
+    if end is not None:
+        return end.format(name=name, pods=pods_by_version(workload))
     if has_no_new_pod(workload):
         left = "no pod runs the new version"
         return f"{name} was applied, and {left}; its checks lacked evidence"

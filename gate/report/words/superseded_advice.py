@@ -10,7 +10,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step, managers_in
-from gate.report.words.fault import find_fault_at_zero
+from gate.report.words.fault import find_fault_at_zero, is_restored
 from gate.report.words.kind_advice import kind_advice
 from gate.report.words.object_advice import writers_of
 from gate.report.words.object_names import list_own_objects
@@ -48,9 +48,9 @@ def advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step
 def lead_back_from_zero(result: Result) -> Iterator[Step]:
     """Lead to what served before somebody scaled it to 0: to go back where pods had failed."""
     for one in _list_scaled(result):
-        if find_fault_at_zero(result, one):
+        if _is_left_with_fault(result, one):
             yield from undo_steps(result, one, text_of_return(result, one))
-        else:
+        elif not is_restored(result, one):
             text = "this run has not judged it; if it was scaled down for a fault, see what served:"
             yield step_about(result, one, text, "history")
 
@@ -60,10 +60,15 @@ def scale_from_zero(result: Result) -> Iterator[Step]:
     for one in _list_scaled(result):
         called, place = registry.of_entry(one).call(one["name"]), place_of(result, one)
         words = ["kubectl", "scale", called, f"--replicas={one['scaled_from']}", *place]
-        is_undone = find_fault_at_zero(result, one) and [*undo_steps(result, one, "")]
+        is_undone = _is_left_with_fault(result, one) and [*undo_steps(result, one, "")]
         stays = " (an undo leaves it at 0)" if is_undone else ""
         yield Step(f"if it should run{stays}:", shlex.join(words))
         yield step_about(result, one, "then judge it:", "verify")
+
+
+def _is_left_with_fault(result: Result, workload: WorkloadResult) -> bool:
+    is_faulty = find_fault_at_zero(result, workload) is not None
+    return is_faulty and not is_restored(result, workload)
 
 
 def _list_scaled(result: Result) -> list[WorkloadResult]:

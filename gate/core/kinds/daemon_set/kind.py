@@ -143,6 +143,10 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         """Name the nodes of whose pods the verdict says nothing."""
         return completion.remarks(view, live)
 
+    def count_kept(self, before: DaemonSet, live: DaemonSet) -> int:
+        """Return how many nodes were to run a pod, unless the write says itself which ones are."""
+        return before.replicas if live.is_placed_as(before) else 0
+
     # -- what blocks it ----------------------------------------------------------------------------
 
     def faults(

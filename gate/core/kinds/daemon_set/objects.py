@@ -8,13 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import Ref, Workload
+from gate.core.model.outcome import AnyReason
 from gate.core.rollout.observations import Kind
 
 API_VERSION: Final = "apps/v1"
 DAEMON_SET: Final = Kind("DaemonSet")
 TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+_PLACEMENT: Final = ("nodeSelector", "affinity", "tolerations", "nodeName")
+"""What of a pod's `spec` decides on which nodes its controller creates it."""
 BOOKKEEPING: Final = frozenset({TEMPLATE_GENERATION})
 """What the API server counts up in the annotations of a DaemonSet, with each new template."""
 
@@ -55,6 +59,21 @@ class DaemonSet(Workload):
     def when_empty(self) -> str:
         """What is to be said of it where no node is to run a pod."""
         return "no node is to run a pod, and none does"
+
+    @property
+    def reason_if_emptied(self) -> AnyReason:
+        """Why it wants no pod any more: nobody has scaled it."""
+        return DaemonSetReason.NO_NODE
+
+    def describe_emptied(self, count: int) -> str:
+        """Say that no node is to run a pod any more, of `count` that were to."""
+        return f"no node is to run a pod any more; {count} {'was' if count == 1 else 'were'} to"
+
+    def is_placed_as(self, other: DaemonSet) -> bool:
+        """Tell whether its pods may run on the nodes on which those of `other` may."""
+        specs = [one.template.body.thaw().get("spec") or {} for one in (self, other)]
+        one, two = ([spec.get(name) for name in _PLACEMENT] for spec in specs)
+        return one == two
 
     @property
     def surges(self) -> bool:

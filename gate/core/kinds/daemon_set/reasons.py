@@ -9,8 +9,9 @@ class DaemonSetReason(AnyReason):
     """What keeps a DaemonSet from rolling out."""
 
     BLOCKED_BY_NODE = "BlockedByNode"
+    NO_NODE = "NoNode"
 
     @property
     def is_of_surroundings(self) -> bool:
-        """Whether a node keeps any version from starting."""
-        return self is DaemonSetReason.BLOCKED_BY_NODE
+        """Whether nodes keep any version from starting: all of these do."""
+        return True

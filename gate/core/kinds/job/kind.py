@@ -122,6 +122,10 @@ class JobKind:
         found = live.failure
         return "" if found is None else outcome.describe_condition(found)
 
+    def count_kept(self, before: Job, live: Job) -> int:
+        """Return 0: nobody takes a Job's pods away but with it."""
+        return 0
+
     def is_stopping(self, live: Job) -> bool:
         """Tell whether it has failed, and pods of it still terminate."""
         return live.failure is not None and not live.is_over

@@ -101,6 +101,28 @@ def test_restart_writes_under_a_manager_of_its_own(
     assert spec(server)["template"] == template
 
 
+@pytest.mark.contract("B1682")
+@pytest.mark.parametrize("command", ["restart", "resume"])
+def test_a_scale_to_0_since_the_first_read_is_no_verification(
+    gate: Gate, server: Server, command: str
+) -> None:
+    """Neither says a number of replicas: those that it found were to run."""
+    server.put(web())
+    if command == "resume":
+        server.change({"spec": {"paused": True}})
+
+    def scale(seen: Seen) -> None:
+        is_write = seen.method == "PATCH" and "/deployments/" in seen.path
+        if is_write and seen.query.get("dryRun") != "All" and spec(server)["replicas"]:
+            server.change({"spec": {"replicas": 0}}, subresource="scale")
+
+    server.on_request = scale
+    ended = gate(command, "web")
+    document = ended.document
+    assert (ended.code, document["reason"], spec(server)["replicas"]) == (8, "ScaledToZero", 0)
+    assert document["workloads"][0]["scaled_from"] == 2
+
+
 @pytest.mark.contract("B196")
 def test_restart_takes_the_annotation_of_kubectl(gate: Gate, server: Server) -> None:
     """Somebody restarted it with kubectl before: that one annotation is forced, nothing else."""

@@ -14,14 +14,9 @@ from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.versions import report
+from tests.scenarios.versions import one_line, report
 
 PLACE = "-n shop --context sandbox"
-
-
-def in_one_line(text: str) -> str:
-    """Return what is printed over several lines as one."""
-    return " ".join(text.split())
 
 
 def interrupt(scene: Scene, *bodies: JSON, flags: tuple[str, ...] = ()) -> Result:
@@ -40,7 +35,7 @@ def test_a_signal_beside_a_running_job_leads_to_that_job(scene: Scene) -> None:
     """Not to the Job that has completed, nor to the Deployment, which runs what it ran before."""
     scene.serve(settings("one"), web())
     said = interrupt(scene, settings("two"), job("first"), job(behaviour="ready"), web(2)).stdout
-    line = in_one_line(said)
+    line = one_line(said)
     assert (
         "(exit 143): by SIGTERM; job/migrate was left running; deployment/web was never written"
         in line
@@ -63,7 +58,7 @@ def test_a_signal_that_takes_back_says_that_the_job_runs_on(scene: Scene) -> Non
     """The configuration went back; the Job did not, and the Deployment was never written."""
     scene.serve(settings("one"), web())
     bodies = settings("two"), job(behaviour="ready"), web(2)
-    line = in_one_line(interrupt(scene, *bodies, flags=("--on-interrupt", "rollback")).stdout)
+    line = one_line(interrupt(scene, *bodies, flags=("--on-interrupt", "rollback")).stdout)
     assert "job/migrate was left running; deployment/web was never written" in line
     assert "job/migrate: the rollback" not in line
     assert mode(scene) == "one"
@@ -87,7 +82,7 @@ def test_a_job_that_never_started_is_no_job_that_ran(scene: Scene) -> None:
     scene.serve(settings("one"), web())
     path = scene.manifest(settings("two"), job(behaviour="image-pull"), web(2))
     said = scene.gate("apply", "-f", path, "--fail-fast", "image-pull=2s").stdout
-    line = in_one_line(said)
+    line = one_line(said)
     assert (
         "(exit 4): job/migrate did not start, and may yet; deployment/web was never written;"
         " what else was written went back" in line
@@ -118,7 +113,7 @@ def test_of_a_job_alone_nothing_is_said_to_be_taken_back(
 ) -> None:
     """Neither by the signal that leaves it, nor by what closes the attempt then."""
     scene.serve(settings("one"), web())
-    said = in_one_line(interrupt(scene, *beside, job(behaviour="ready"), web(2)).stdout)
+    said = one_line(interrupt(scene, *beside, job(behaviour="ready"), web(2)).stdout)
     recovered = scene.gate("recover", "web", "--output", "json")
     assert recovered.exit_code == 4, str(recovered)
     led = "or close the attempt; nothing of it can be taken back: rollout-gate recover web"
@@ -190,7 +185,7 @@ def test_a_job_that_somebody_suspends_is_not_said_to_run_on(scene: Scene) -> Non
         scene.objects.wait_for("jobs", "migrate", lambda found: found["status"].get("ready") == 1)
         scene.objects.patch("jobs", "migrate", {"spec": {"suspend": True}})
         result = running.wait()
-    line = in_one_line(result.stdout)
+    line = one_line(result.stdout)
     assert "did not complete: it is suspended" in line
     assert "wanted shop/migrate:1" in line
     assert scene.objects.list_all("pods") == []
@@ -212,7 +207,7 @@ def test_recover_says_how_long_it_waits_for_what_stands_still(scene: Scene) -> N
         assert running.wait().exit_code == 128 + signal.SIGTERM
     recovered = scene.gate("recover", "web", "--output", "json")
     assert "left of deployment/web: back; fails after 1m without progress" in (recovered.stderr)
-    told = in_one_line(help_of.help or "")
+    told = one_line(help_of.help or "")
     assert "what the attempt was told: its deadlines, and what may replace pods that block" in told
 
 
@@ -232,7 +227,7 @@ def test_what_the_sandbox_does_not_play_of_a_job_is_refused(
     path = scene.manifest(indexed)
     for command in ("apply", "rehearse"):
         refused = scene.gate(command, "-f", path)
-        said = in_one_line(refused.stderr)
+        said = one_line(refused.stderr)
         assert f"the sandbox does not serve this: a Job with {name}" in said, str(refused)
         assert refused.exit_code in (2, 3), str(refused)
 
@@ -267,7 +262,7 @@ def test_what_comes_last_is_not_run_behind_a_workload_of_others(
     if beside:
         assert entry(result, "api")["outcome"] == "verified"
         assert result.document["rollback"] is None
-    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    text = one_line(verdict_text(result.document, Style(width=200)))
     assert "job/smoke was never written" in text, text
     assert f"not written job/smoke {reason}" in text, text
 
@@ -296,7 +291,7 @@ def test_what_others_do_to_a_deployment_that_waits_for_a_job(
     assert ended(result) == (*outcome, end), str(result)
     migrate = entry(result, "migrate")
     assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
-    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    text = one_line(verdict_text(result.document, Style(width=200)))
     assert "did not complete" not in text
     assert "correct what the server names" not in text
     assert (f"--take-over {advice}" in text) is bool(advice), text
@@ -320,7 +315,7 @@ def test_one_apply_is_to_win_over_all_who_changed_a_workload(
             scene.client.json("PATCH", path, template, "application/strategic-merge-patch+json")
         result = running.wait()
     assert ended(result) == (8, "superseded", "Superseded"), str(result)
-    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    text = one_line(verdict_text(result.document, Style(width=200)))
     both = "--take-over fix-web --take-over fix-db" in text
     rest = "if that is refused, the refusal names whose fields it takes over" in text
     assert (both, rest) == (is_written, not is_written), text
@@ -337,4 +332,4 @@ def test_a_signal_names_every_rollout_that_it_left(scene: Scene) -> None:
         running.send(signal.SIGTERM)
         result = running.wait()
     said = "by SIGTERM; the rollout of deployment/web, deployment/api was left as it is"
-    assert said in in_one_line(result.stdout)
+    assert said in one_line(result.stdout)

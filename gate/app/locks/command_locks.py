@@ -161,7 +161,7 @@ def wished_permissions(
 
 
 def reading_permissions(namespace: str, refs: Iterable[Ref]) -> Iterator[Permission]:
-    """Yield the permissions to read what locks tell; a Job has no lock of its own, and all do."""
+    """Yield the permissions to read the locks of workloads; for a Job all are listed."""
     alone = all(map(has_way_back, refs))
     for verb in ("get",) if alone else ("get", "list"):
         yield Permission(namespace, LEASES.group, LEASES.plural, verb)

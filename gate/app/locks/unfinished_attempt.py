@@ -1,4 +1,4 @@
-"""What the locks of a workload tell: what an attempt left open, and how to finish it; who works."""
+"""What a workload's locks show: its history, who holds them, and what is left to finish."""
 
 from __future__ import annotations
 

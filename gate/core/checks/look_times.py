@@ -1,4 +1,4 @@
-"""In which time the events came that a look finds, told by when counters were read and moved."""
+"""The time within which the increases that a look finds have come."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LookTimes:
         return LookTimes(at if reads else self.read_at, at if moves else self.moved_at)
 
     def span_until(self, at: float, most_still_seconds: float) -> float:
-        """Return the seconds within which came what a look at `at` finds.
+        """Return the seconds within which the increases that a look at `at` finds have come.
 
         Counters that stood still for longer than `most_still_seconds` had nothing to count.
         """

@@ -1,4 +1,4 @@
-"""How many pods of what came back were available before the run, where no fewer are again."""
+"""How many pods were available before the run, where a way back has as many again."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from gate.core.rollout.snapshot import Snapshot
 
 
 def describe_pods_before(found: Snapshot, now: Snapshot) -> str:
-    """Say that no more of its pods were available as it was `found` than are `now`, else "".
+    """Say that no more pods were available when it was `found` than are `now`; else "".
 
-    Which of them was not is no excuse for one that is not now: nobody knows if it is for the same
-    reason.
+    It excuses no pod that is unavailable now: nobody knows whether the reason is the same.
     """
     before, after = found.current(), now.current()
     if found.live is None or before is None or after is None:

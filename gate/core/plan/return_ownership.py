@@ -1,4 +1,4 @@
-"""What a way back has to own, or nobody else may, before its apply: one patch of managed fields."""
+"""The ownership that a way back needs before its apply: one patch of managed fields."""
 
 from __future__ import annotations
 

@@ -347,9 +347,10 @@ class WorkloadKind(Protocol[W, R_contra]):
         """The `spec.replicas` that the server sets where nobody does, None without that field."""
 
     def count_kept(self, before: W, live: W) -> int:
-        """Return how many pods a write that says no number left it, which made `live` of `before`.
+        """Return how many pods it is to have after a write that names no number of them.
 
-        0 if it may have left none by what else it says, and of what runs once.
+        The write made `live` of `before`. 0 if what else it says may leave no pod, and for a kind
+        that runs once.
         """
 
     @property

@@ -123,7 +123,7 @@ class JobKind:
         return "" if found is None else outcome.describe_condition(found)
 
     def count_kept(self, before: Job, live: Job) -> int:
-        """Return 0: nobody takes a Job's pods away but with it."""
+        """Return 0: only a deletion or a suspension of the Job takes its pods away."""
         return 0
 
     def is_stopping(self, live: Job) -> bool:

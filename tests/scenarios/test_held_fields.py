@@ -15,9 +15,11 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import CRASHED
 from tests.bed.scene import MERGE_PATCH, Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import config_map
+from tests.scenarios.killing import recover
 from tests.scenarios.versions import CRASH, KEEP, history_rows, mode, one_line, report, undo
 
 PATCHER = "kubectl-patch"
@@ -80,6 +82,21 @@ def test_a_run_that_forces_takes_back_what_others_own_as_well(scene: Scene) -> N
     assert "annotations" not in live["spec"]["template"]["metadata"]
     assert warned(result, IMAGE, f"taken from {PATCHER}")
     assert_rolled_back(scene.apply(bad_version()), "CrashLoop")
+
+
+@pytest.mark.contract("B1651")
+@pytest.mark.parametrize("line", ["applied +deployment/web", CRASHED, "restored +deployment/web"])
+def test_a_recovery_takes_back_what_a_run_forced(scene: Scene, line: str) -> None:
+    """Wherever the gate dies, the version before returns whole."""
+    leave_half_way(scene)
+    with scene.applying(bad_version(), flags=["--force-conflicts"]) as running:
+        running.wait_for_line(line)
+        running.kill()
+    result = recover(scene, "web")
+    reason = "CrashLoop" if line.startswith("restored") else "Interrupted"
+    assert_ended(result, 4, "rolled-back", reason, running="baseline")
+    live = assert_runs(scene.objects, "shop/web:1")
+    assert "annotations" not in live["spec"]["template"]["metadata"]
 
 
 @pytest.mark.contract("B1651", "B140")

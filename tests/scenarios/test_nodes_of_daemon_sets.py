@@ -17,6 +17,7 @@ from tests.bed.expectations import (
     assert_rolled_back,
     assert_verified,
     changes,
+    images,
     warned,
 )
 from tests.bed.nodes import NodeState
@@ -35,6 +36,7 @@ from tests.scenarios.agents import (
     failed_at,
     said,
 )
+from tests.scenarios.killing import recover
 from tests.scenarios.pod_replacement import waits
 from tests.scenarios.test_what_is_said import report_forms
 from tests.scenarios.versions import one_line
@@ -90,6 +92,27 @@ def test_what_loses_all_its_nodes_is_not_verified_and_no_failure_returns_to_it(
     failed = agents.apply(agents.version(3, behaviour="crash=0.1"), *IMPATIENT)
     assert_rolled_back(failed, "CrashLoop")
     assert {*agents.images().values()} == {OLD}
+
+
+@pytest.mark.contract("B1684", "B701")
+@pytest.mark.parametrize(
+    ("line", "reason"), [("applied", "Interrupted"), ("restored", "CrashLoop")]
+)
+def test_a_recovery_takes_back_what_has_lost_all_its_nodes(
+    agents: Agents, line: str, reason: str
+) -> None:
+    """Of a gate that died on the way out as on the way back: what was before has no node."""
+    agents.serve()
+    with agents.scene.applying(agents.version(2, behaviour="crash=0.1")) as running:
+        running.wait_for_line(f"{line} +daemonset/agent")
+        running.kill()
+    agents.nodes.move("elsewhere")
+    result = recover(agents.scene, "daemonset/agent")
+    assert_ended(result, 4, "rolled-back", reason, running="none")
+    text = one_line(verdict_text(result.document, Style(width=200)))
+    assert "is back, without a node to run on; nothing serves" in text, text
+    (live,) = agents.scene.objects.list_all("daemonsets")
+    assert images(live) == [OLD]
 
 
 @pytest.mark.contract("B1683", "B945")

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.awaited_objects import find_unready
-from gate.core.attempt.following import applied_found, start_following
+from gate.core.attempt.following import applied_found, count_wanted, start_following
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.checks.spec import During
@@ -115,5 +115,7 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
         if ref not in attempt.ledger.restored and (ref in set_.bodies or ref in set_.obstacles):
             continue
         applied = applied_found(attempt.now, snapshot.live, changed=False)
+        # As after a write: nodes that go leave the version before without one, and not unjudged.
+        applied = replace(applied, replicas=count_wanted(snapshot.live))
         attempt = start_following(attempt, applied, snapshot)
     return attempt

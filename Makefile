@@ -7,7 +7,7 @@
 #   KUBEBUILDER_ASSETS=/opt/kcp/bin make e2e     a control plane that is there already
 #   make e2e KUBERNETES=1.33                     another Kubernetes, of tests/cluster/v1.33
 
-# Where this is set, every worker of the tests compiles everything anew.
+# Where this is set, every worker of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -68,7 +68,7 @@ test-long: $(INSTALLED) ## run what make test has a sample of: walks, races, reh
 		--hypothesis-profile thorough $(PYTEST_ARGS)
 
 .PHONY: screens
-screens: $(INSTALLED) ## write the golden screens anew (tests/screens/golden); SCREENS="undo kept" writes these
+screens: $(INSTALLED) ## write the golden screens again (tests/screens/golden); SCREENS="undo kept" writes these
 	$(BIN)/python -m tests.screens.write $(SCREENS)
 
 .PHONY: properties
@@ -88,7 +88,7 @@ fuzz: $(INSTALLED) ## search for input that breaks a reader, FUZZ_SECONDS for ea
 		$(BIN)/python -m tests.fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done
 
 .PHONY: statistics
-statistics: $(INSTALLED) ## simulate what comparisons by counts promise, and write docs/statistics.md anew
+statistics: $(INSTALLED) ## simulate what comparisons by counts promise, and write docs/statistics.md again
 	$(BIN)/python -m tests.statistics
 
 .PHONY: crash-walk
@@ -105,7 +105,7 @@ e2e: control-plane engines ## run the end-to-end tests and the scenarios, on a r
 		--ignore tests/e2e/hosts --ignore tests/e2e/faults $(PYTEST_ARGS)
 
 .PHONY: reliability
-reliability: control-plane ## play all faults on a real control plane, and write docs/reliability.md anew
+reliability: control-plane ## play all faults on a real control plane, and write docs/reliability.md again
 	mkdir -p build && rm -f build/reliability.jsonl
 	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e tests/scenarios --bed control-plane -m fault \
 		--reliability "$(CURDIR)/build/reliability.jsonl" $(PYTEST_ARGS)

@@ -18,7 +18,7 @@ pytest_plugins = (
 )
 
 # A run of the tests says the same each time, with fewer examples in `make test` than in
-# `make test-long`; `make properties` searches anew.
+# `make test-long`; `make properties` searches again.
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=10)
 settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("searching", max_examples=2_000, deadline=None, print_blob=True)

@@ -73,7 +73,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class PodRemoved:
-    """The run removed a pod at which a controller had stopped: that one begins anew."""
+    """The run removed a pod at which a controller had stopped: that one begins again."""
 
     at: float
     uid: str

@@ -61,7 +61,7 @@ class RetryLimiter:
         return self._failures.get(key, 0)
 
     def forget(self, key: Hashable) -> None:
-        """Let a key begin anew with the shortest wait."""
+        """Let a key begin again with the shortest wait."""
         self._failures.pop(key, None)
 
     def _of_all(self) -> float:

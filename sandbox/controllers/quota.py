@@ -176,7 +176,7 @@ def _make_forbidden_error(admission: Admission, why: str) -> ApiError:
 
 
 class QuotaController:
-    """Counts anew what a quota limits when it changes and when something counted goes."""
+    """Counts again what a quota limits when it changes and when something counted goes."""
 
     def __init__(self, api: Api, quotas: Informer) -> None:
         self._api = api

@@ -237,7 +237,7 @@ class Pace:
 
     @property
     def forgives_after_seconds(self) -> float:
-        """A container that ran longer begins anew: twice the longest wait (client-go `Backoff`)."""
+        """One that ran longer begins again: twice the longest wait (client-go `Backoff`)."""
         return 2 * self.back_off_seconds[-1]
 
     def back_off(self, attempt: int) -> float:

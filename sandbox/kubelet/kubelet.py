@@ -153,7 +153,7 @@ class Kubelet:
         self._workers.follow(source)
 
     def reconsider(self) -> None:
-        """Ask the source anew: what it says has changed."""
+        """Ask the source again: what it says has changed."""
         self._workers.reconsider()
 
     def evict(self, namespace: str, name: str) -> None:

@@ -55,7 +55,7 @@ class WriteEvent:
     """Say something about the pod: `event` whole, `again` where it was said before.
 
     Said again, an Event counts up: `count_patch`, a merge patch; where it has expired meanwhile,
-    it is created anew.
+    it is created again.
     """
 
     pod: PodRef

@@ -128,7 +128,7 @@ class PodWorkers:
         self.reconsider()
 
     def reconsider(self) -> None:
-        """Ask the source anew, for every pod: what it says has changed."""
+        """Ask the source again, for every pod: what it says has changed."""
         for worker in list(self._workers.values()):
             if not worker.is_ending:
                 self._ask(worker)

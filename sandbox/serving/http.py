@@ -50,7 +50,7 @@ class Pacer:
         return self._offset + (self._clock() - self._started_at) * self._speed
 
     def catch_up(self) -> None:
-        """Run what is due by now: a request sees the cluster of its moment."""
+        """Run what is due: a request sees the cluster of its moment."""
         self._timers.run_due(self.now())
 
     def wake(self) -> None:

@@ -1,4 +1,4 @@
-"""Pods that the gate replaces, for their controller to make them anew: evicted, or deleted."""
+"""Pods that the gate replaces, for their controller to make them again: evicted, or deleted."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class EditEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class Recreate:
-    """Delete the Deployment, wait until its pods are gone, and apply a version anew."""
+    """Delete the Deployment, wait until its pods are gone, and apply a version again."""
 
     version: int
 

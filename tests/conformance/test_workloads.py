@@ -118,7 +118,7 @@ def _follow(cluster: Cluster) -> Story:
 
 
 def _until_restart(pods: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return what pods did before a container began anew: when it does is the kubelet's matter."""
+    """Return what pods did before a container began again: when it does is the kubelet's matter."""
     return {name: [*takewhile(lambda one: "x1" not in one, each)] for name, each in pods.items()}
 
 

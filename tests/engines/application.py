@@ -53,7 +53,7 @@ class Application:
         self._traffic.ask_at_once(namespace, image, load)
 
     def restart(self, namespace: str, image: str) -> None:
-        """Let the process of each pod of a version begin anew: its counters begin at 0."""
+        """Let the process of each pod of a version begin again: its counters begin at 0."""
         self._traffic.restart(namespace, image)
 
     def counted(self, namespace: str, image: str) -> Counted:

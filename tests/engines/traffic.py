@@ -144,7 +144,7 @@ class Traffic:
                 self._gone[version] = self._gone.get(version, Counted()) + gone.counted()
 
     def restart(self, namespace: str, image: str) -> None:
-        """Let the process of each pod of a version begin anew."""
+        """Let the process of each pod of a version begin again."""
         with self._lock:
             self._advance()
             for pod in self._of_version(namespace, image):

@@ -94,7 +94,7 @@ class Chronicle:
             self._grown.notify_all()
 
     def catch_up(self, objects: Objects) -> None:
-        """Return when everything that the server has of a namespace by now has been heard of.
+        """Return when everything that the server has of a namespace has been heard of.
 
         Raises `TimeoutError` where it does not come.
         """

@@ -280,7 +280,7 @@ class _Space:
         return self.gate(SETTER)(*words, *_BUDGETS)
 
     def _count(self) -> int:
-        """Return the cluster's count of writes by now."""
+        """Return the cluster's count of writes so far."""
         listed = self.bed.cluster.api.json("GET", self.objects.path("leases"))
         return int(listed["metadata"]["resourceVersion"])
 

@@ -92,7 +92,7 @@ def _writes_deviate(world: World) -> Iterator[Move]:
 
 
 def _lost(world: World, flight: Flight) -> Stepped:
-    """Lose an answer; what the server has not done by now it may do yet."""
+    """Lose an answer; what the server has not done yet it may still do."""
     flights = tuple(one for one in world.flights if one is not flight)
     if flight.answer is None:
         flights = (*flights, flight._replace(late=True))

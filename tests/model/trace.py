@@ -44,7 +44,7 @@ def _runs(cluster: Cluster) -> str:
 def recording(scene: Scene, course: Course) -> list[str]:
     """Return the lines of a recording; none where no apply took effect.
 
-    A later attempt's clock begins anew, so its times are counted on from those before.
+    A later attempt's clock begins again, so its times are counted on from those before.
     """
     worlds = [first_world(scene), *(world for _, world in replayed(scene, course))]
     applied = _applied(worlds)

@@ -73,7 +73,7 @@ def test_what_a_check_found_stays_until_the_check_is_asked_again(
 
 @pytest.mark.contract("B1302")
 def test_a_check_that_passes_now_verifies_the_version(scene: Scene) -> None:
-    """The same check decides anew: nothing is said, and the next failure returns to version 2."""
+    """The same check decides again: nothing is said, and the next failure returns to version 2."""
     check = scene.folder / "check"
     command = ("--smoke-test", f"test -e {check}", "--on-failure", "keep")
     apply_both(scene, command)

@@ -1,6 +1,6 @@
 """The crash walk: a gate is killed at any request that it sends, and one command finishes it.
 
-Each step of a walk plays the same run anew, killed the moment before the server hears of its n-th
+Each step of a walk plays the same run again, killed the moment before the server hears of its n-th
 request or the moment after it has answered. Then `recover`, the same once more, and the next
 version; or the next version alone. Tests take some of the steps, `--every-request` takes all.
 """

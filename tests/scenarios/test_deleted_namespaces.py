@@ -36,7 +36,7 @@ def test_what_is_left_beside_a_deleted_namespace_goes_back(
 ) -> None:
     """Its objects are gone, and so is the Lease there: the rest is finished, by one set.
 
-    Also where somebody has made the namespace anew since.
+    Also where somebody has made the namespace again since.
     """
     die_over_two_namespaces(scene, program, "stage")
     delete_namespace(scene, "stage")

@@ -1,6 +1,6 @@
 """The walks over faults and over others: one thing goes wrong at any request of a run.
 
-Each step plays the same run anew. At its n-th request the request fails, or somebody else does one
+Each step plays the same run again. At its n-th request the request fails, or somebody else does one
 thing right after it. Every run is held against the invariants, its end to what the API says, and
 each eviction to the pods that it was decided on. Tests take some of the steps, `--every-request`
 takes all.

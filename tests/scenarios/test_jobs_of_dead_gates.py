@@ -1,4 +1,4 @@
-"""What is said of a Job that a killed gate left and that is gone by now."""
+"""What is said of a Job that a killed gate left and that is gone."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_a_recording_tells_how_its_run_ended(scene: Scene, flags: tuple[str, ...
 @on_any_cluster
 @pytest.mark.contract("B750")
 def test_a_recording_of_a_rollback_advises_no_bad_revision(scene: Scene) -> None:
-    """What serves again needs no undo, and the revision that it had is the bad one's by now."""
+    """What serves again needs no undo, and the revision that it had is now the bad one's."""
     _ended_alike(scene)
     text = scene.gate("report", "run.jsonl").stdout
     assert "ROLLED BACK (exit 4): " in text.splitlines()[0]

@@ -287,7 +287,7 @@ def test_a_recovery_remembers_a_failure_that_met_another_change(
 def test_of_several_the_first_line_names_the_failure_that_met_another_change(
     scene: Scene, program: PlayedGate
 ) -> None:
-    """The failed one is somebody else's by now; the other one went back for it."""
+    """The failed one has become somebody else's; the other one went back for it."""
     scene.serve(web(behaviour="ready=20"), web(name="api"))
     bad = web(2, behaviour=CRASH, strategy=ALL_AT_ONCE)
     path = scene.manifest(web(2, name="api"), bad)

@@ -131,7 +131,7 @@ def test_what_the_manifest_does_not_name_is_kept(scene: Scene) -> None:
 
 @pytest.mark.contract("B52", "B75")
 def test_a_rollback_keeps_what_somebody_scaled_to_meanwhile(scene: Scene) -> None:
-    """The old version comes back with as many pods as somebody wants by now."""
+    """The old version comes back with as many pods as somebody wants since."""
     verified(scene, web())
     slow = web(2, behaviour="never-ready", progress_deadline_seconds=15)
     with scene.applying(slow) as running:

@@ -173,7 +173,7 @@ def marked(scene: Scene) -> list[list[str]]:
 @pytest.mark.contract("B1345", "B1348")
 @pytest.mark.parametrize("theirs", [None, 0, 3], ids=["restored", "lowered", "raised"])
 def test_a_failure_returns_past_the_promotion_that_failed(scene: Scene, theirs: int | None) -> None:
-    """The canary was verified, and its pods failed since, whatever its partition is by now."""
+    """The canary was verified, and its pods failed since, whatever its partition is now."""
     apply_db(scene, 1)
     apply_db(scene, 2, partition=2)
     body = stateful_set(image="shop/db:2", partition=0)

@@ -261,7 +261,7 @@ def test_what_was_forced_is_forced_back(scene: Scene) -> None:
 @pytest.mark.contract("B140", "B133")
 @pytest.mark.parametrize("theirs", ["changed", "added", longer("removed")])
 def test_a_foreign_key_leaves_the_others_to_return(scene: Scene, theirs: str) -> None:
-    """One key of a ConfigMap is somebody else's by now; all others are as before."""
+    """One key of a ConfigMap has become somebody else's; all others are as before."""
     before = {"mode": "one", "level": "1", "gone": "x"}
     scene.serve(web(), manifests.config_map("settings", before))
     bad = manifests.config_map("settings", {"mode": "two", "level": "2", "new": "added"})

@@ -1,4 +1,4 @@
-"""Writes the golden screens anew: `make screens`. Read what it changed."""
+"""Writes the golden screens again: `make screens`. Read what it changed."""
 
 from __future__ import annotations
 

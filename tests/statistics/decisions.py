@@ -1,7 +1,7 @@
 """The decision for many rollouts at once: the gate's rules again, in arrays and with SciPy.
 
 It shares no code with the gate's own check, which is held equal to it on a sample of each cell. The
-dispersion, the exact test and the e-process are written anew; the constants are the gate's.
+dispersion, the exact test and the e-process are written again; the constants are the gate's.
 """
 
 from __future__ import annotations

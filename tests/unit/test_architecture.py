@@ -77,6 +77,9 @@ MAY_NAME_A_KIND = {
     "gate/report/schema/earlier_words.py": "documents of versions that knew one kind",
 }
 """Files outside of these packages that name a kind, and why."""
+PRIVATE_WORDS = re.compile(r"\b(anew|by now|beyond hope|borne)\b", re.IGNORECASE)
+"""Words that say less than the plain ones: again, now, unrecoverable, tolerated."""
+
 VERBS_ON_ED = {"embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"}
 """Words that end as a participle does and are none."""
 
@@ -260,6 +263,19 @@ def is_participle(name: str) -> bool:
     if "_" in word:
         return False
     return word in IRREGULAR_PARTICIPLES or (word.endswith("ed") and word not in VERBS_ON_ED)
+
+
+def test_no_private_words() -> None:
+    """Code, comments and pages say in the field's words what these words hide."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    private = [
+        f"{path.relative_to(ROOT)}:{number} {found[0]}"
+        for path in (*SOURCES, *TESTS, *pages)
+        if path != Path(__file__)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (found := PRIVATE_WORDS.search(line))
+    ]
+    assert not private, list_violations(private)
 
 
 def list_violations(violations: list[str]) -> str:

@@ -53,7 +53,7 @@ def trees(moments: list[tuple[Attempt, float]], parts: list[str]) -> Iterator[li
 
 @pytest.mark.long
 def test_readme_shows_a_tree_that_there_is(moments: list[tuple[Attempt, float]]) -> None:
-    """All of it: heading, Deployment, cause, pods, clocks; `make capture` takes it anew."""
+    """All of it: heading, Deployment, cause, pods, clocks; `make capture` takes it again."""
     shown = captured()
     assert any(MOMENT in line for line in shown)
     assert shown in trees(moments, shown[1:-2])

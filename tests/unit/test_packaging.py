@@ -39,7 +39,7 @@ def pins(lock: str) -> Mapping[str, re.Match[str]]:
 @pytest.mark.contract("B598")
 @pytest.mark.parametrize("lock", ASKED)
 def test_a_lock_holds_what_is_asked_for(lock: str) -> None:
-    """Each dependency in a version that its range admits; `make lock` makes them anew."""
+    """Each dependency in a version that its range admits; `make lock` makes them again."""
     held = pins(lock)
     for line in ASKED[lock]:
         asked = Requirement(line)

@@ -21,7 +21,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
 
 _ENDS_PODS: Final = (
-    "its pods end while it is suspended: what they are at is cut off, and begins anew after that"
+    "its pods end while it is suspended: what they are at is cut off, and begins again after that"
 )
 
 

@@ -236,7 +236,7 @@ def _held_by(held: Held | None, clock: Clock, free_at: float) -> str:
     """Say who holds a lock, and until when it has to stay unrenewed to be taken.
 
     None means that it was taken just now. The last renewal is by the holder's clock; how long it is
-    ago is never counted, since clocks differ: every observer watches for a whole Lease anew.
+    ago is never counted, since clocks differ: every observer watches for a whole Lease again.
     """
     if held is None:
         return "another run, which was faster"

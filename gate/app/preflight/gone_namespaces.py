@@ -19,7 +19,7 @@ def find_gone_namespaces(
 ) -> frozenset[str]:
     """Return those that do not exist or are being deleted; one that may not be read is neither.
 
-    One that was made anew since had been deleted: it is younger than something that was in it
+    One that was made again since had been deleted: it is younger than something that was in it
     (`lived_at`, RFC 3339).
     """
     asked = sorted({*namespaces} - {""})
@@ -28,12 +28,12 @@ def find_gone_namespaces(
     gone = {name for name, fact in zip(asked, facts, strict=True) if fact in going}
     here = [name for name in asked if name not in gone and name in lived_at]
     made = each(session.clock, Cluster(session.client).created_at, here)
-    anew = (
+    made_again = (
         name
         for name, fact in zip(here, made, strict=True)
         if isinstance(fact, Known) and fact.value > lived_at[name]
     )
-    return frozenset({*gone, *anew})
+    return frozenset({*gone, *made_again})
 
 
 def describe_gone(namespaces: Iterable[str], refs: Iterable[Ref]) -> str:

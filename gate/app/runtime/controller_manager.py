@@ -83,7 +83,7 @@ class ControllerManagerWatch:
     def _look(self, attempt: Attempt) -> bool:
         """Read the Lease; False if it cannot be read, now or later.
 
-        After a standstill of the gate it is watched anew: the machine of both may have stood still.
+        After a standstill of the gate it is watched again: both may run on one machine.
         """
         looked_at, self._looked_at = self._looked_at, self._clock.now()
         stood_still = self._looked_at - looked_at > SILENT_SECONDS

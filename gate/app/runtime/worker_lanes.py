@@ -135,7 +135,7 @@ class Lanes:
                 self._inbox.put(Broken(error))
 
     def _is_replaced(self, effect: Asking) -> bool:
-        """Tell whether its check was asked again since, by a window that begins anew."""
+        """Tell whether its check was asked again since, by a window that begins again."""
         return isinstance(effect, Ask) and self._asked[effect.check] != effect.effect_id
 
     def _perform(self, effect: Asking) -> Answer:

@@ -21,4 +21,4 @@ def why_no_counters(query: Query) -> str:
     if _RANGE.search(code):
         return "needs the counters themselves: the increases are computed here, exactly"
     found = _AGGREGATION.search(code)
-    return f"{found[1]} hides which counter began anew: leave it out" if found else ""
+    return f"{found[1]} hides which counter began again: leave it out" if found else ""

@@ -295,7 +295,7 @@ class Attempt:
     def followed_from(self) -> float:
         """When the budget of a workload that is followed from now on begins, monotonic seconds.
 
-        A chosen budget is one for the whole leg; `auto` begins anew after a wait for a workload.
+        A chosen budget is one for the whole leg; `auto` begins again after a wait for a workload.
         """
         if leg_timeout(self.plan.policy, self.course.leg) is not None:
             return self._budget_from

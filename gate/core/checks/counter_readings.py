@@ -17,13 +17,13 @@ from gate.core.model.body import FrozenMap
 
 _LEAST_FALLS: Final = 4
 _FALLS_OF_A_GAUGE: Final = 1 / 3
-"""A counter falls when its process begins anew, not at a third of all readings."""
+"""A counter falls when its process begins again, not at a third of all readings."""
 
 _MOST_EVENTS: Final = 1e13
 """Ten thousand a second for thirty years; bytes or nanoseconds are no events."""
 _LIKELY_AT_ONCE: Final = 3.0
 _LEAST_USUAL: Final = 10.0
-"""What counters show that begin, or begin anew, was counted since the reading before: hardly more
+"""What counters show that begin, or begin again, was counted since the reading before: hardly more
 than a few times the most events that either version counted between two. Otherwise they were read
 late, as from another replica of the monitoring, or were there all along under other labels."""
 
@@ -96,7 +96,7 @@ class CounterReadings:
     def _find_start(self, key: Key, value: float) -> float | None:
         """Return from where a counter went on to `value`, None for one that is new.
 
-        One that stays below its old value at two readings has begun anew: it goes on from the low.
+        One that stays below its old value at two readings has begun again: it goes on from the low.
         """
         before = self.latest.get(key)
         is_below = before is not None and value < before

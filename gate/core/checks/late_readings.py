@@ -1,7 +1,7 @@
 """Counters read as they were before: two replicas of the monitoring answer in turn.
 
 Each scrapes on its own, so that one of them knows less of a counter than was known already. That
-is no fall, as of a process that begins anew.
+is no fall, as of a process that begins again.
 """
 
 from __future__ import annotations

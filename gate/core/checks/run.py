@@ -114,7 +114,7 @@ class CheckRun:
         return cls(check, grid, counts=counts)
 
     def start_again(self, at: float, versions: ComparedVersions) -> CheckRun:
-        """Begin a bake window anew; a comparison by counts of the same versions goes on.
+        """Begin a bake window again; a comparison by counts of the same versions goes on.
 
         It looks as soon as it is due: it has begun, and waits for no warm-up again.
         """

@@ -19,7 +19,7 @@ class Remedy(enum.StrEnum):
     UNDO = "undo"
     """An undo goes to another version, where what served before does not serve again, or where
     something speaks against what a pause holds."""
-    RUN_ANEW = "run-anew"
+    RUN_AGAIN = "run-again"
     """What runs once gets another name at each apply, which so runs it again."""
     REPLACE = "replace"
     """What runs once is deleted by the next apply, which runs it again, as it is marked so."""

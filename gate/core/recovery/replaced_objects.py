@@ -1,4 +1,4 @@
-"""What a dead gate deleted so that it could be created anew, as a Job that had failed before."""
+"""What a dead gate deleted so that it could be created again, as a Job that had failed before."""
 
 from __future__ import annotations
 

@@ -107,4 +107,4 @@ def _ask_who(attempt: Attempt, state: StateBehaviour, gone: Iterable[Ref]) -> St
         is_gone = reason is Reason.DELETED and live is None
         if is_gone or (reason in TAKEN_OVER and not fresh):
             unknown.append(ref)
-    return read_all(attempt, unknown, whole_rollout=False, anew=True)
+    return read_all(attempt, unknown, whole_rollout=False, again=True)

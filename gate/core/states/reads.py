@@ -10,18 +10,18 @@ from gate.core.protocol.effects import Effect, Read
 
 
 def read_all(
-    attempt: Attempt, refs: Iterable[Ref], *, whole_rollout: bool = True, anew: bool = False
+    attempt: Attempt, refs: Iterable[Ref], *, whole_rollout: bool = True, again: bool = False
 ) -> Step:
     """Read `refs`, whatever the watches say, except those that are being read already.
 
-    With `anew` those too: the answer that is awaited may be older than what a watch brought since.
+    With `again` those too: the answer that is awaited may be older than what a watch brought since.
     """
     under_way = {
         effect.ref for effect in attempt.requests.outstanding.values() if isinstance(effect, Read)
     }
     effects: list[Effect] = []
     for ref in refs:
-        if anew or ref not in under_way:
+        if again or ref not in under_way:
             read = Read(attempt.requests.next_id, ref, whole_rollout)
             attempt = attempt.with_effect(read)
             effects.append(read)

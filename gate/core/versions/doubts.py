@@ -1,4 +1,4 @@
-"""What was found of a version that an attempt applies or keeps, and that it does not find anew."""
+"""Earlier findings about an applied or kept version that the attempt does not check again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gate.core.versions.open_findings import list_findings
 def with_doubts(candidates: Candidates, plan: Plan, applied: AppliedVersion) -> AppliedVersion:
     """Return it with the workloads that get, or keep, a version about which something is open.
 
-    A check that this attempt asks as well decides anew.
+    A check that this attempt asks as well decides again.
     """
     asked = {check.name for check in plan.policy.checks if check.decides}
     digests = candidates.live_digests()
@@ -116,7 +116,7 @@ def _is_kept(plan: Plan, planned: PlannedObject) -> bool:
 
 
 def _describe(left: Sequence[JudgedVersion]) -> CleanText:
-    """Say what was found of a version, and when, that is not found out anew."""
+    """Say what was found of a version, and when, that is not found out again."""
     of_checks = ", and ".join(
         f"{'failed a check' if one.failed else 'was left undecided by a check'} at {one.judged_at}"
         f" ({one.why.message if one.why is not None else one.check})"

@@ -31,7 +31,7 @@ class Author(enum.Enum):
 def find_author(attempt: Attempt, ref: Ref) -> Author:
     """Return who changed what is live, as it was read last, since the preflight.
 
-    OURS if it is as the apply of this plan leaves it. What is gone, or was made anew, is OTHERS'.
+    OURS if it is as the apply of this plan leaves it. What is gone, or was made again, is OTHERS'.
     """
     live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
     if live is None or (before is not None and live.uid != before.uid):

@@ -70,7 +70,7 @@ JOB: Final = WorkloadWords(
             ),
             Advice(
                 "apply again: each apply makes a Job of its own, as the name is generated",
-                remedy=Remedy.RUN_ANEW,
+                remedy=Remedy.RUN_AGAIN,
             ),
             Advice(
                 "apply again: the failed Job is deleted then, and runs again, as its annotation"

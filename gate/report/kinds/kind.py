@@ -21,7 +21,7 @@ class Advice:
     alone, and the flags `{place}` and `{cluster}`. Either may hold `{called}`, the workload as
     people and kubectl call it, and `{subject}`, the object that stands in the way: advice with the
     latter is left out if no single one does. Advice with a `remedy` is for a reason that has it.
-    Of what runs once, advice that `is_for_gone` is about one that is gone by now, the rest is not.
+    Of what runs once, advice that `is_for_gone` is about one that is gone, the rest is not.
     """
 
     text: str

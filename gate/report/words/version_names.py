@@ -26,7 +26,7 @@ def judged_words(workload: WorkloadResult, of: str) -> str:
 
 
 def ready_words(ready: int, wanted: int) -> str:
-    """Say how many pods of a version are ready; it may want fewer by now than it still has."""
+    """Say how many pods of a version are ready; it may want fewer than it still has."""
     return f"{ready} of {wanted} ready" if ready <= wanted else f"{ready} ready, {wanted} wanted"
 
 

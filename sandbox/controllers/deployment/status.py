@@ -167,7 +167,7 @@ def _has_progressed(before: JSON, after: JSON) -> bool:
 def _has_timed_out(deployment: JSON, conditions: Conditions, timers: Timers) -> bool:
     current = find(conditions, PROGRESSING)
     if current is None or current["reason"] == COMPLETE:
-        # A complete rollout is judged anew once its next ReplicaSet shows in the conditions.
+        # A complete rollout is judged again once its next ReplicaSet shows in the conditions.
         return False
     if current["reason"] == TIMED_OUT:
         return True

@@ -1,4 +1,4 @@
-"""List and watch without end: resumes, lists anew on 410, survives an API server that is away."""
+"""List and watch without end: resumes, lists again on 410, survives an API server that is away."""
 
 from __future__ import annotations
 

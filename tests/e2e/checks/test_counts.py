@@ -116,7 +116,7 @@ def let_be_ready(objects: Objects) -> None:
 def test_an_equal_version_passes_early_and_not_one_request_is_lost(
     trial_of: TrialOf, engine: Engine, front: FrontBefore
 ) -> None:
-    """Through a missed scrape, processes that begin anew, and series that are born in the rollout.
+    """Through a missed scrape, processes that begin again, and series that are born in the rollout.
 
     The second new pod is ready only once all has been counted: the rollout cannot end before. The
     gate counts exactly what the pods did. They are quiet where counting starts and ends, and

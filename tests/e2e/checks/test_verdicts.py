@@ -115,7 +115,7 @@ def test_the_old_versions_errors_are_not_the_new_ones(
 def test_new_is_compared_with_old_by_ratio(
     trial_of: TrialOf, prometheus: Engine, share: float, code: int
 ) -> None:
-    """Thrice the old version's share of errors is too much; a little over it is borne."""
+    """Thrice the old version's share of errors is too much; a little over it is tolerated."""
     trial = trial_of(prometheus.url)
     trial.direct(1, Load(error_share=0.02))
     trial.direct(2, Load(error_share=share))

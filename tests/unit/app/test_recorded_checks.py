@@ -138,8 +138,8 @@ def test_a_run_that_a_check_failed_is_judged_again(record: Recording, again: Aga
     measured = {line["object"]["check"] for line in lines(run.trace, "MEASURED")}
     assert measured == {"errors", "slower", "front", "smoke"}
 
-    borne = record.write("new.yaml", {"checks": [{**CHECKS[0], "max": 0.5}]})
-    turned = again("backtest", (run.trace,), config=[borne])
+    tolerated = record.write("new.yaml", {"checks": [{**CHECKS[0], "max": 0.5}]})
+    turned = again("backtest", (run.trace,), config=[tolerated])
     (row,) = turned.document["recordings"]
     assert (turned.code, row["turned"], row["then"]["verdict"]) == (0, True, "failed")
     assert row["now"]["verdict"] == "complete", "the rollback is not taken for somebody's change"

@@ -182,7 +182,7 @@ def test_other_bounds_are_judged_by_the_recorded_answers() -> None:
 
 @pytest.mark.contract("B468")
 def test_other_tolerances_are_judged_by_the_recorded_answers() -> None:
-    """Failures that are borne now."""
+    """Failures that are tolerated now."""
     bears = metric(tolerances=Tolerances(allowed_failures=1))
     measured = every_ten_seconds(*[value(0.1)] * 4, value(0.9), *[value(0.1)] * 5)
     assert replayed([metric()], [metric()], *measured).verdict is Stands.FAILED
@@ -221,7 +221,7 @@ def test_what_was_not_asked_then_is_inconclusive(other: Check, words: str) -> No
 
 @pytest.mark.contract("B1163")
 def test_counters_are_counted_again_under_another_tolerance() -> None:
-    """A version with four times the bad requests fails as it did, and is borne by a wide rule."""
+    """Four times the bad requests fail a version as before, and pass under a wide rule."""
     strict = replace(of_counts(), name="errors", schedule=Schedule(interval_seconds=5.0))
     wide = CountRule(tolerance=9.0, harm=20.0)
     measured = [
@@ -234,8 +234,8 @@ def test_counters_are_counted_again_under_another_tolerance() -> None:
         for look in range(20)
     ]
     assert replayed([strict], [strict], *measured).reason is Reason.CHECK_FAILED
-    borne = replace(strict, probe=of_counts(rule=wide).probe)
-    assert replayed([strict], [borne], *measured).verdict is Stands.COMPLETE
+    tolerated = replace(strict, probe=of_counts(rule=wide).probe)
+    assert replayed([strict], [tolerated], *measured).verdict is Stands.COMPLETE
 
 
 def counters(bad: int, total: int) -> Samples:

@@ -95,7 +95,7 @@ def test_a_shell_completes_what_is_typed(
 ) -> None:
     """With the line of the README, on a terminal, by the Tab key.
 
-    Each Tab starts the program anew.
+    Each Tab starts the program again.
     """
     if shutil.which(shell) is None:  # `.ci/run` installs all three, so that none is skipped there
         pytest.skip(f"{shell} is not installed")

@@ -112,7 +112,7 @@ WRONG = [
     ),
     (
         f"name: x\nbad: {BAD}\ntotal: sum by (pod) ({COUNTER})",
-        "x: total: sum hides which counter began anew",
+        "x: total: sum hides which counter began again",
         BY_LOADER,
     ),
     (

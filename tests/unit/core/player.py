@@ -184,7 +184,7 @@ class Player:
         self._take(effects)
 
     def news(self) -> None:
-        """Let the attempt hear what the watches tell by now."""
+        """Let the attempt hear what the watches have to tell."""
         for event in self.server.news(self.attempt.now):
             self.hear(event)
 

@@ -152,7 +152,7 @@ def test_a_way_back_is_known_as_ours_though_its_owners_are_gone(only_new: dict[s
 
 @pytest.mark.contract("B162", "B149")
 def test_another_version_without_owners_is_somebody_elses() -> None:
-    """The answer was lost, and what stands by now is neither version of this run."""
+    """The answer was lost, and what is there is neither version of this run."""
     player = crashing()
     player.run_to(State.RECORDING, Leg.BACK)
 

@@ -228,7 +228,7 @@ def test_the_end_waits_for_a_measurement_under_way_and_not_for_ever() -> None:
 
 
 def disturb(player: Player) -> None:
-    """Take a pod away and give it back, as a scale does: the bake window begins anew."""
+    """Take a pod away and give it back, as a scale does: the bake window begins again."""
     player.server.stored[player.web].sets[-1].pods.pop()
     player.server.touch(player.web)
     player.news()
@@ -346,7 +346,7 @@ def test_the_window_is_as_long_as_the_youngest_of_the_new_versions() -> None:
 
 
 def test_a_bad_measurement_is_evidence_for_a_signal() -> None:
-    """Borne so far, it speaks against the new version once somebody wants to end.
+    """Tolerated so far, it speaks against the new version once somebody wants to end.
 
     What only reports speaks against nothing.
     """

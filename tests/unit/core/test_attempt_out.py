@@ -1,4 +1,4 @@
-"""The way out: from the journal to a verdict that a quorum read has borne out."""
+"""The way out: from the journal to a verdict that a quorum read has confirmed."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def test_evidence_is_collected_beside_the_read_and_bounded() -> None:
 
 @pytest.mark.contract("B33")
 def test_a_refusal_now_and_then_ends_nothing() -> None:
-    """What is answered in between begins the count anew, however often that happens."""
+    """What is answered in between begins the count again, however often that happens."""
     player = rolled_out(v2="stuck")
     player.run_to(State.FOLLOWING)
     for number in range(6):

@@ -234,7 +234,7 @@ def answered_from(at: float, player: Player, effect: Asking) -> AttemptEvent:
 def test_written_unseen_is_done_and_not_asked_for_again(
     done: bool, end: tuple[int, Outcome, Reason], mode: str
 ) -> None:
-    """A server that would not have it by now is asked only where it was not done."""
+    """A server that would refuse it now is asked only where it was not done."""
     server = Server()
     server.put(config("a"))
     player = Player(server, planned(server, config("b")))

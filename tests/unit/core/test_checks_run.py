@@ -166,7 +166,7 @@ def test_errors_never_end_a_check() -> None:
 @pytest.mark.contract("B413")
 @pytest.mark.parametrize(("errors", "wanted"), [(4, PASS), (5, INCONCLUSIVE)])
 def test_too_many_errors_at_the_end_are_inconclusive(errors: int, wanted: ConclusionKind) -> None:
-    """Four in a row are borne; none of them is a fail."""
+    """Four in a row are tolerated; none of them is a fail."""
     run = fed(CheckRun.start(a_check(max_age_seconds=1e6), 0.0), 0.1, *[None] * errors)
     found = at_end(run)
     assert found.kind is wanted

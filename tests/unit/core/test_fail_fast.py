@@ -116,7 +116,7 @@ def test_tolerated_pods_may_fail(crashing_pods: int, kind: VerdictKind) -> None:
 def test_restarts_of_before_our_write_do_not_count() -> None:
     """A no-op or `verify` does not doom what restarted long ago; three more do.
 
-    On the way back these are counted anew, and told as what the run saw.
+    On the way back these are counted again, and told as what the run saw.
     """
     old = pods(2, crashing(7))
     rollout = Scene(web=BEHIND, sets=(replica_set(),), before=tuple(old)).seen()

@@ -117,7 +117,7 @@ def test_a_death_before_any_change_is_not_said_to_be_rolled_back(writes: int) ->
 
 @pytest.mark.contract("B530")
 def test_a_version_that_did_not_serve_and_was_not_written_is_nobody_elses() -> None:
-    """Its ConfigMap goes back; nobody has made the Deployment anew."""
+    """Its ConfigMap goes back; nobody has made the Deployment again."""
     server = Server(v1="crash")
     for body in (config("a"), manifest("v1")):
         server.put(body)

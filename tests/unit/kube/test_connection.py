@@ -312,7 +312,7 @@ def test_a_renewed_key_takes_the_place_of_the_last(
 
 
 def _is_in_memory(file: str) -> bool:
-    """Tell whether a file in memory is open; its number may be another file's by now."""
+    """Tell whether a file in memory is open; its number may have gone to another file."""
     try:
         return "memfd:rollout-gate" in str(Path(file).readlink())
     except FileNotFoundError:
@@ -372,7 +372,7 @@ def test_an_expired_token_is_replaced_once(
 def test_a_refused_certificate_is_replaced(
     tls_server: ScriptedServer, kubeconfig: Kubeconfig, certificate: Path, tmp_path: Path
 ) -> None:
-    """A plugin's certificate is asked for anew after a 401, and used on a connection of its own."""
+    """A plugin is asked for another certificate after a 401, used on a connection of its own."""
     tls_server.on("GET", "/version", as_status(401), as_json({}))
     pem = certificate.read_text()
     status = {"clientCertificateData": pem, "clientKeyData": pem}

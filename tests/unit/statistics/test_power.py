@@ -1,4 +1,4 @@
-"""What is foreseen of a comparison agrees with the simulation, whose decisions are written anew."""
+"""The foreseen power of a comparison agrees with a simulation that decides independently."""
 
 from __future__ import annotations
 

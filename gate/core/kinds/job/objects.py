@@ -86,7 +86,7 @@ class Job(Workload):
     def next_run(self) -> Remedy:
         """What it takes to run it again once it has failed."""
         if self.has_generated_name:
-            return Remedy.RUN_ANEW
+            return Remedy.RUN_AGAIN
         return Remedy.REPLACE if self.may_be_replaced else Remedy.RENAME
 
     @property

@@ -40,7 +40,7 @@ def test_why_a_failure_returns_to_the_last_verified_version_is_said() -> None:
 
 @pytest.mark.contract("B706")
 def test_a_version_that_serves_and_was_not_verified_is_called_that() -> None:
-    """It serves by now: that no version served would not be true."""
+    """It serves: that no version served would not be true."""
     pipeline = kept()
     pipeline.server.behaviour["shop/web:v2"] = "good"
     for ref in (WEB, API):

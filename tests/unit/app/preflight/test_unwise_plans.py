@@ -69,7 +69,7 @@ def test_configuration_alone_is_warned_of(gate: Gate, server: Server, manifest: 
 def test_pods_that_keep_their_environment_are_named(
     gate: Gate, server: Server, manifest: Manifest
 ) -> None:
-    """Beside another workload, which changes and whose pods start anew."""
+    """Beside another workload, which changes and whose pods start again."""
     reader, other = web(), web()
     reader["spec"]["template"]["spec"]["containers"][0] |= {"envFrom": named("configMapRef")}
     other["metadata"]["name"] = "other"

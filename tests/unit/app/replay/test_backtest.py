@@ -57,12 +57,12 @@ def judged(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Backtest:
 def test_what_a_changed_policy_turns_is_told(judged: Backtest, crashes: Path) -> None:
     """Both verdicts with reason and time; of the rest that they stay."""
     code, found = judged.document(crashes, TRACES / "noop.jsonl", **BEARS_CRASHES)
-    borne, noop = found["recordings"]
+    tolerated, noop = found["recordings"]
     assert (code, found["turned"], found["unreadable"]) == (0, 1, [])
-    assert (borne["turned"], noop["turned"]) == (True, False)
-    assert (borne["then"]["verdict"], borne["then"]["reason"]) == ("failed", "CrashLoop")
-    assert 2.9 < borne["then"]["decided_at"] < 3.1
-    assert (borne["now"]["verdict"], borne["now"]["decided_at"]) == ("progressing", None)
+    assert (tolerated["turned"], noop["turned"]) == (True, False)
+    assert (tolerated["then"]["verdict"], tolerated["then"]["reason"]) == ("failed", "CrashLoop")
+    assert 2.9 < tolerated["then"]["decided_at"] < 3.1
+    assert (tolerated["now"]["verdict"], tolerated["now"]["decided_at"]) == ("progressing", None)
     assert noop["then"] == noop["now"]
 
 
@@ -126,7 +126,7 @@ def test_the_policy_of_each_recording_is_its_own(
 ) -> None:
     """What is told is put over it; a file's `rollout-gate.yaml` tells, too."""
     header, *lines = crashes.read_text().splitlines(keepends=True)
-    path = tmp_path / "borne.jsonl"
+    path = tmp_path / "tolerated.jsonl"
     recorded = {**json.loads(header), "policy": {"fail-fast": ["crash=off"]}}
     path.write_text("".join([json.dumps(recorded) + "\n", *lines]))
     _, found = judged.document(path)

@@ -133,7 +133,7 @@ def test_a_lease_that_stays_the_same_is_silence(scene: Scene, state: State) -> N
 def test_a_lease_that_nobody_renewed_in_a_sleep_is_no_silence(
     scene: Scene, at: float, silent_at: float, since: float
 ) -> None:
-    """It is watched anew from the wake on; a silence that was known before goes on."""
+    """It is watched again from the wake on; a silence that was known before goes on."""
     scene.at(at, lambda: scene.clock.skip(40.0))
     scene.watch.run()
     assert scene.put == [ControllersSilent(silent_at, since)]

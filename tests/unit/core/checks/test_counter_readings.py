@@ -46,7 +46,7 @@ def increases(*readings: Reading) -> list[Increase]:
         ([{"total a": 90}, {"total a": 90}, {"total a": 120}], 0, 30),
         # One answer is older than the one before, as of another replica of the monitoring.
         ([{"total a": 5000}, {"total a": 5010}, {"total a": 4990}, {"total a": 5030}], 0, 30),
-        # It stays low: it has begun anew, faster than is likely, and is counted from there.
+        # It stays low: it has begun again, faster than is likely, and is counted from there.
         ([{"total a": 5000}, {"total a": 5010}, {"total a": 900}, {"total a": 930}], 0, 40),
         ([{"total a": 5000}, {"total a": 5010}, {"total a": 900}, {}, {"total a": 930}], 0, 40),
         # Of a counter that has begun a moment ago as well; a lower value yet is a restart.
@@ -116,7 +116,7 @@ def test_two_replicas_that_answer_in_turn_count_each_event_once() -> None:
 
 @pytest.mark.contract("B1154")
 def test_a_pod_that_crashes_again_and_again_has_counters() -> None:
-    """Its counters begin anew a few times, between which they grow."""
+    """Its counters begin again a few times, between which they grow."""
     readings = [{"total a": float(1 + at % 5)} for at in range(60)]
     assert sum(each.total for each in increases(*readings)) == 59
     known = CounterReadings()

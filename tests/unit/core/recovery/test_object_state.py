@@ -1,4 +1,4 @@
-"""Whose an object of a record is by now: as before, written, or somebody else's."""
+"""Who last changed a recorded object: nobody, the attempt, or somebody else."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_progress_starts_the_time_of_a_quota_or_webhook_anew(message: str, fails
 
 @pytest.mark.contract("B94")
 def test_a_denial_that_ended_is_forgotten() -> None:
-    """Its time starts anew should it come again."""
+    """Its time starts again should it come again."""
     rollout = denied(POLICY).seen(1.0)
     new = rollout.snapshot.current()
     assert new is not None

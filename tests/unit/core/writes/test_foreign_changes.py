@@ -170,7 +170,7 @@ def forced(server: Server) -> Player:
 
 @pytest.mark.contract("B140", "B70")
 def test_what_we_forced_is_forced_back() -> None:
-    """Two own it by now: without force the server would refuse the way back."""
+    """Two own it: without force the server would refuse the way back."""
     player = forced(served())
     stored = player.server.stored[player.web]
     stored.parts.setdefault(("kubectl-set", "Update"), {})[IMAGE] = "shop/web:v2"

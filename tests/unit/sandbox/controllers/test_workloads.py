@@ -263,7 +263,7 @@ def test_a_failure_policy_ends_a_job_at_once(bed: Bed, code: int, reason: str, f
 
 
 def test_a_job_that_is_suspended_has_no_pods(bed: Bed) -> None:
-    """Its pods go, its deadline waits, and it begins anew."""
+    """Its pods go, its deadline waits, and it begins again."""
     make(bed, JOB, "ready", activeDeadlineSeconds=200, pods={"restartPolicy": "Never"})
     change(bed, JOB, {"suspend": True}, 600.0)
     assert (bed.pods, conditions(bed)) == ([], [("Suspended", "JobSuspended")])

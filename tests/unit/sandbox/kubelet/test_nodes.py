@@ -104,7 +104,7 @@ def test_a_behaviour_can_be_that_of_one_node() -> None:
 
 
 def test_each_revision_of_an_owner_has_its_first_pods() -> None:
-    """`only=1` counts anew for the next revision of the same StatefulSet."""
+    """`only=1` counts again for the next revision of the same StatefulSet."""
     stage, states = Stage(), []
     for name, revision in (("1", "a"), ("2", "a"), ("3", "b")):
         item = pod(name, asked="never-ready;only=1")

@@ -211,7 +211,7 @@ def test_a_pod_is_evicted_on_demand() -> None:
 
 
 def test_nothing_is_kept_of_pods_that_went() -> None:
-    """A pod that went and one of its name that comes are two: events begin anew."""
+    """A pod that went and one of its name that comes are two: events begin again."""
     item = pod(asked="mount-error")
     stage = Stage().run(item)
     stage.workers.lose(item)

@@ -317,7 +317,12 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
 def cause(one: Cause) -> dict[str, Any]:
     """Return a cause as JSON."""
     found = {"reason": one.reason.value, "message": one.message, "pods": one.pods}
-    about = {"subject": one.subject, "remedy": one.remedy.value, "check": one.check}
+    about = {
+        "subject": one.subject,
+        "remedy": one.remedy.value,
+        "check": one.check,
+        "seen": one.seen.value if one.seen is not None else "",
+    }
     return {**found, **{key: value for key, value in about.items() if value}}
 
 
@@ -330,6 +335,7 @@ def cause_of(value: Mapping[str, Any]) -> Cause:
         clean_line(value.get("subject") or ""),
         _remedy_of(value.get("remedy")),
         clean_line(value.get("check") or ""),
+        reason_of(value["seen"]) if value.get("seen") else None,
     )
 
 

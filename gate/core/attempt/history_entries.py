@@ -199,7 +199,7 @@ def _cause_of(ending: Ending) -> Cause:
         return ending.cause
     found = ending.causes[0]
     text = CleanText(f"{found.reason}: {found.message}; {ending.message}")
-    return replace(ending.cause, message=text)
+    return replace(ending.cause, message=text, seen=found.reason)
 
 
 def _failed_unchanged(

@@ -65,7 +65,7 @@ class Cause:
 
     `subject` is the one object that has to change or go, as `pod/db-1`; "" if no single one does.
     `remedy` is what it takes, where that is to replace pods. `check` is the name of the health
-    check that says it, "" for none.
+    check that says it, "" for none. `seen` is the reason of what was found before an interruption.
     """
 
     reason: AnyReason
@@ -74,6 +74,7 @@ class Cause:
     subject: str = ""
     remedy: Remedy = Remedy.NONE
     check: str = ""
+    seen: AnyReason | None = None
 
 
 @dataclass(frozen=True, slots=True)

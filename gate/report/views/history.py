@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +21,6 @@ from gate.report.words.object_names import fitting_names
 _GAP = "  "
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 _LEAST_COLUMNS = 12
-_REASON: Final = re.compile("([A-Z][a-z]+)+")
-"""What begins the message of an interrupted version that something had been found against."""
 _WIDE = 100
 _RETURNS = "<- a failure would return here"
 _RETURNS_SHORT = "<- returned to"
@@ -176,13 +173,10 @@ def _verdict(revision: Revision, now: datetime) -> str:
     if judged.why is None:
         by = ", by a rollback" if revision.course.came_back else ""
         return f"{said}{by}{', left by an undo' if revision.course.left_at else ''}"
-    head = judged.why.message.partition(":")[0]
-    if verdict is Verdict.INTERRUPTED and _REASON.fullmatch(head):
-        return f"{said}: {head}"
     if verdict in (Verdict.INTERRUPTED, Verdict.COMPLETE):
-        return said
+        return f"{said}: {judged.why.seen}" if judged.why.seen is not None else said
     if judged.why.reason is Reason.SIBLING_FAILED:
-        return f"{said}: {head or judged.why.reason}"
+        return f"{said}: {judged.why.message.partition(':')[0] or judged.why.reason}"
     return f"{said}: {judged.why.reason}"
 
 

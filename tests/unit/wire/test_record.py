@@ -78,6 +78,7 @@ _CRASH = (
     Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),
     Cause(Reason.BLOCKED_BY_POD, CleanText("web-1 stays"), 0, "pod/web-1", Remedy.DELETE_POD),
     Cause(Reason.CHECK_FAILED, CleanText("errors: too many"), check="errors"),
+    Cause(Reason.INTERRUPTED, CleanText("CrashLoop: it crashes"), seen=Reason.CRASH_LOOP),
 )
 RECORD = Record(
     command="apply",

@@ -193,7 +193,7 @@ def _version(version: JudgedVersion) -> dict[str, Any]:
         "template": version.template,
         "images": list(version.images),
         "members": _members(version.members),
-        "replica_set": version.replica_set,
+        "replica_set": version.revision_name,
         "revision": version.revision,
         "why": cause(version.why) if version.why is not None else None,
         "attempt": version.attempt_id,
@@ -208,7 +208,7 @@ def _version_of(value: Mapping[str, Any]) -> JudgedVersion:
         template=clean_line(value["template"]),
         images=tuple(map(clean_line, value["images"])),
         members=_members_of(value),
-        replica_set=clean_line(value["replica_set"]),
+        revision_name=clean_line(value["replica_set"]),
         revision=None if value["revision"] is None else int(value["revision"]),
         why=cause_of(value["why"]) if value["why"] is not None else None,
         attempt_id=clean_line(value["attempt"]),
@@ -223,7 +223,7 @@ def _encode_left(left: LeftVersion) -> dict[str, Any]:
         "template": left.template,
         "members": _members(left.members),
         "at": left.left_at,
-        "replica_set": left.replica_set,
+        "replica_set": left.revision_name,
     }
 
 

@@ -292,7 +292,7 @@ def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:
     if baseline is None:
         return None
     return {
-        "replica_set": baseline.replica_set,
+        "replica_set": baseline.revision_name,
         "revision": baseline.revision,
         "template": baseline.template.body.thaw(),
         "hash": baseline.label_value,

@@ -164,7 +164,7 @@ def _returned_to(cluster: Cluster, history: History) -> str:
     if cluster.template.image != KEPT and (stands := rules.stands(cluster)):
         return stands
     sets = {name_of(Template(image)): image for image in shown.REVISIONS}
-    verified = (sets.get(one.replica_set, "") for one in history.verified)
+    verified = (sets.get(one.revision_name, "") for one in history.verified)
     if history.verified:
         return next((image for image in verified if image != WANTED), "")
     serving = [one for one in cluster.sets if one.ready and one.template != cluster.template]

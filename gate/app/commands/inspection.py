@@ -294,12 +294,12 @@ def _returns(session: Session, live: Live, memory: History, beside: Facts) -> Re
     target = Target(live.object.ref, live.snapshot, baseline_of(live.snapshot))
     after_failure = next_return(target, live.object, memory, beside)
     digests = {**digests_of(beside), live.object.ref: applied_digest(live.object)}
-    found = Returns(after_failure.replica_set, tuple(map(str, after_failure.lacks)))
+    found = Returns(after_failure.revision_name, tuple(map(str, after_failure.lacks)))
     if isinstance(target.baseline, Known) and obstacle(target, memory, digests) is None:
         return found
     gone = [ref for ref, fact in beside.items() if isinstance(fact, Absent)]
     choice = choose_version(live.snapshot, memory, digests, gone)
-    if choice.replica_set is None:
+    if choice.revision is None:
         return found
     if choice.version is not None:
         shared = [ref for ref in choice.version.iter_changed(digests) if ref in beside]
@@ -307,10 +307,10 @@ def _returns(session: Session, live: Live, memory: History, beside: Facts) -> Re
         refs = lacking_now(target, memory, choice.version, digests, beside, neighbours)
         lacks = tuple(map(str, refs))
     else:
-        lacks = configuration_names(choice.replica_set.template)
+        lacks = configuration_names(choice.revision.template)
     return replace(
         found,
-        undo=choice.replica_set.name,
+        undo=choice.revision.name,
         undo_lacks=lacks,
         undo_conflicts=conflicting_managers(live.object, choice, memory),
     )

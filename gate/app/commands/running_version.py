@@ -102,10 +102,10 @@ def list_serving(live: Live, at: float) -> list[Subject]:
     ]
 
 
-def _version(replica_set: Revision | None) -> Version | None:
-    if replica_set is None:
+def _version(revision: Revision | None) -> Version | None:
+    if revision is None:
         return None
-    return Version(replica_set.name, replica_set.label_value)
+    return Version(revision.name, revision.label_value)
 
 
 def _other(live: Live) -> Revision | None:

@@ -31,12 +31,12 @@ from gate.manifests.kinds.registry import find
 
 def prepare_items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
     """Return what to apply, configuration first."""
-    version, replica_set = choice.version, choice.replica_set
+    version, revision = choice.version, choice.revision
     if version is not None and not found.settings.deployment_only:
         return _of_set(found, choice, version)
-    template = replica_set.template if replica_set is not None else None
+    template = revision.template if revision is not None else None
     body = _body_of_template(found, version, template)
-    shown = _name(found, Choice(None, replica_set) if replica_set is not None else choice)
+    shown = _name(found, Choice(None, revision) if revision is not None else choice)
     found.console.note("undo", f"{found.ref} goes to {shown}, only its pod template")
     judged = found.history.of_template(template) if template is not None else None
     if judged is not None and judged.why is not None:
@@ -59,7 +59,7 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
 
     The workload is always among them if our manager applies it, since it is followed.
     """
-    digests, replica_set = found.digests(), choice.replica_set
+    digests, revision = found.digests(), choice.revision
     attempts = attempts_on(found.ref, found.histories())
     changed = changed_members(attempts, version, found.ref, digests)
     found = found.with_neighbours([ref for ref in changed if not is_workload(ref)])
@@ -69,9 +69,9 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
     changed = changed_members(attempts, version, found.ref, digests)
     bodies = _bodies(found, version, changed)
     runs = template_digest(found.live.workload.template)
-    is_restart_left = bodies.get(found.ref) is not None and _is_restarted(replica_set)
-    if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
-        bodies[found.ref] = Body.of(_with_template(found, replica_set.template))
+    is_restart_left = bodies.get(found.ref) is not None and _is_restarted(revision)
+    if revision is not None and bodies.get(found.ref) is None and runs != version.template:
+        bodies[found.ref] = Body.of(_with_template(found, revision.template))
     known = {ref: body is not None for ref, body in bodies.items()}
     needed_as_is = {one.ref for one in shared if one.is_live}
     missing = lacking(
@@ -106,8 +106,8 @@ def _iter_unchanged(found: UndoSubject) -> Iterator[Prepared]:
         yield replace(item, is_return=True)
 
 
-def _is_restarted(replica_set: Revision | None) -> bool:
-    return replica_set is not None and is_restarted(replica_set.template)
+def _is_restarted(revision: Revision | None) -> bool:
+    return revision is not None and is_restarted(revision.template)
 
 
 def _describe(
@@ -121,8 +121,8 @@ def _describe(
     """Announce what an undo returns to, and which other objects go with it."""
     note, shown = found.console.note, _name(found, choice)
     if not bodies:
-        replica_set = choice.replica_set
-        there = revision_name(replica_set) if replica_set is not None else shown
+        revision = choice.revision
+        there = revision_name(revision) if revision is not None else shown
         note("undo", f"{found.ref} is at {there} already, verified at {version.judged_at}")
         return
     without = " without its restart, so its pods are created again," if is_restart_left else ""
@@ -173,7 +173,7 @@ def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body |
     beside = replace(found.session, namespace=ref.namespace)
     live = found.live if ref == found.ref else read_live(beside, ref.name)
     judged = found.memory.history(ref).of_member(ref, digest)
-    made = judged.replica_set_in(live.snapshot.list_owned()) if judged is not None else None
+    made = judged.revision_in(live.snapshot.list_owned()) if judged is not None else None
     return with_values(body, made.template if made is not None else None)
 
 

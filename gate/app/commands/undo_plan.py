@@ -98,13 +98,13 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
 
 
 def _choice(found: UndoSubject) -> Choice:
-    replica_set = named_revision(found.settings, found.live)
-    if replica_set is not None:
-        choice = Choice(version_of(replica_set, found.history), replica_set)
+    revision = named_revision(found.settings, found.live)
+    if revision is not None:
+        choice = Choice(version_of(revision, found.history), revision)
     else:
         gone = [ref for ref, fact in found.lives.items() if isinstance(fact, Absent)]
         choice = choose_version(found.live.snapshot, found.history, found.digests(), gone)
-    if choice.version is None and choice.replica_set is None:
+    if choice.version is None and choice.revision is None:
         raise undo_refusal.nothing_left(found, choice)
     return choice
 
@@ -131,7 +131,7 @@ def _warn_of_serving(found: UndoSubject, choice: Choice) -> None:
     """Warn if an undo passes over what serves, with the command that returns to it."""
     snapshot = found.live.snapshot
     serving = find_serving_beside(snapshot)
-    if serving is None or found.settings.to_revision is not None or serving == choice.replica_set:
+    if serving is None or found.settings.to_revision is not None or serving == choice.revision:
         return
     count = snapshot.count_pods(serving).available
     flags = ["--to-revision", str(serving.revision), *take_over_flags(found.settings.take_over)]
@@ -145,9 +145,9 @@ def _warn_of_serving(found: UndoSubject, choice: Choice) -> None:
 
 def _warn_of_runs(found: UndoSubject, choice: Choice) -> None:
     """Name the Jobs that later applies made, which no undo takes back; no smoke tests."""
-    if choice.replica_set is None:
+    if choice.revision is None:
         return
-    since = choice.replica_set.created_at
+    since = choice.revision.created_at
     later = [str(one.ref) for one in list_runs_since(found.session, found.ref, since)]
     if later:
         shown = choice_name(choice, found.live.snapshot)

@@ -77,7 +77,7 @@ def _hint(found: UndoSubject, choice: Choice, target: Target) -> str:
     """Return what works: the template alone where the strategy that is there brings it to all."""
     apply = "apply the manifest of the version that should run, with a partition of 0"
     live, snapshot = target.snapshot.live, found.live.snapshot
-    chosen = choice.replica_set
+    chosen = choice.revision
     if chosen is None or chosen.template.body == found.live.workload.template.body:
         chosen = older_revision(snapshot, found.history)
     if live is None or not live.updates_all_pods or chosen is None or target.ref != found.ref:

@@ -45,7 +45,7 @@ def not_whole(
     found: UndoSubject, choice: Choice, version: JudgedVersion, missing: Lacking
 ) -> RefusedError:
     """Return the refusal of a mixed set: why each object cannot be restored, and what works."""
-    has_template = choice.replica_set is not None or found.ref not in missing.not_kept
+    has_template = choice.revision is not None or found.ref not in missing.not_kept
     hint = _hint(found, version, has_template=has_template)
     if missing.refs == missing.immutable:
         hint = _hint_of_immutable(found, missing.immutable)

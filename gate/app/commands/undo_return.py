@@ -33,7 +33,7 @@ def check_return(
     result = template_digest(trial.workload.template)
     if result == _wanted_digest(choice):
         return
-    wanted = choice.replica_set.template if choice.replica_set is not None else None
+    wanted = choice.revision.template if choice.revision is not None else None
     taken_over = managers_taken_over(item)
     stay = fields_that_stay(trial, wanted, taken_over) if wanted is not None else {}
     if taken_over and not stay:
@@ -52,6 +52,6 @@ def check_return(
 
 
 def _wanted_digest(choice: Choice) -> str:
-    if choice.replica_set is not None:
-        return template_digest(choice.replica_set.template)
+    if choice.revision is not None:
+        return template_digest(choice.revision.template)
     return choice.version.template if choice.version is not None else ""

@@ -25,14 +25,14 @@ def named_revision(
     number = settings.to_revision
     if number is None:
         return None
-    replica_set = live.revision(number)
-    if replica_set is None:
+    revision = live.revision(number)
+    if revision is None:
         raise RefusedError(
             f"{live.object.ref} has no revision {number}",
             reason=Reason.NOT_FOUND,
             hint="; ".join(filter(None, (*_what_there_is(live, number), recovery()))),
         )
-    return replica_set
+    return revision
 
 
 def _what_there_is(live: Live, number: int) -> Iterator[str]:

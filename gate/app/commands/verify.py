@@ -205,8 +205,8 @@ def _target_set(
     conflicts: dict[Ref, tuple[str, ...]] = {}
     for live, target in zip(lives, plan.targets, strict=True):
         choice = choose_version(target.snapshot, histories[live.ref], digests)
-        if choice.version is None and choice.replica_set is not None:
-            refs = configuration_refs(choice.replica_set.template, live.ref.namespace)
+        if choice.version is None and choice.revision is not None:
+            refs = configuration_refs(choice.revision.template, live.ref.namespace)
             lacks = lacks.put(live.ref, refs) if refs else lacks
         choices = [choice]
         if (serving := find_serving_beside(target.snapshot)) is not None:

@@ -120,7 +120,7 @@ def _subject(namespace: str, target: Target | None, at: float) -> Subject:
         version, revision = Version(f"{name}-0", "0"), 1
     if target is not None and isinstance(target.baseline, Known):
         served = target.baseline.value
-        version, revision = Version(served.replica_set, served.label_value), served.revision
+        version, revision = Version(served.revision_name, served.label_value), served.revision
     most = None if target is None else find_most_available(target.snapshot)
     if most is not None:
         version, revision = Version(most.name, most.label_value), most.revision

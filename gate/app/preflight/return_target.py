@@ -248,7 +248,7 @@ def _beside(plan: Plan, target: Target) -> str:
 def _what_serves(target: Target, baseline: Baseline) -> str:
     """Name what serves beside what is live, if that is not what is returned to."""
     serving = find_serving_beside(target.snapshot)
-    if serving is None or serving.name == baseline.replica_set:
+    if serving is None or serving.name == baseline.revision_name:
         return ""
     return f"; {revision_name(serving)} serves until then"
 

@@ -54,7 +54,9 @@ def _too_old(plan: Plan, target: Target, days: int, now: datetime) -> str:
 
 
 def _age_days(target: Target, baseline: Baseline, now: datetime) -> float | None:
-    made = (rs.created_at for rs in target.snapshot.list_owned() if rs.name == baseline.replica_set)
+    made = (
+        rs.created_at for rs in target.snapshot.list_owned() if rs.name == baseline.revision_name
+    )
     try:
         return (now - datetime.fromisoformat(next(made, ""))).total_seconds() / _DAY_SECONDS
     except (ValueError, TypeError):

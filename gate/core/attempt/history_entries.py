@@ -319,7 +319,7 @@ def _make_judged_version(
     if live.workload is None:
         return None
     template = _followed_template(attempt, live.ref, live.workload.template)
-    made = _replica_set(attempt, live.ref, template)
+    made = _find_revision(attempt, live.ref, template)
     if made is None and why is None:
         return None
     return JudgedVersion(
@@ -354,7 +354,7 @@ def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None
     return record.origin if record.command == "apply" and not serves_again else None
 
 
-def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> Revision | None:
+def _find_revision(attempt: Attempt, ref: Ref, template: Template) -> Revision | None:
     owned = revisions_of(attempt, ref)
     return next((rs for rs in owned if rs.template.body == template.body), None)
 

@@ -36,7 +36,7 @@ def find_left_version(
         (one, digest) for one, digest in digests if digest and (is_same or not is_workload(one))
     )
     made = _find_restart(attempt, ref) if is_same else ""
-    return LeftVersion(template, members, replica_set=made)
+    return LeftVersion(template, members, revision_name=made)
 
 
 def _find_restart(attempt: Attempt, ref: Ref) -> str:

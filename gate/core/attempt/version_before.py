@@ -32,7 +32,7 @@ def is_same_throughout(attempt: Attempt, ref: Ref) -> bool:
     current = tried.snapshot.current() if tried is not None else None
     if tried is None or current is None or not isinstance(baseline, Known):
         return False
-    if current.name != baseline.value.replica_set:
+    if current.name != baseline.value.revision_name:
         return False
     key, snapshot, kind = tried.snapshot.current_key, tried.snapshot, tried.kind
     placed = (track.pod for track in snapshot.pods_of(current) if kind.place_of_pod(track.pod))

@@ -264,7 +264,7 @@ def _is_paused_half_way(target: Target) -> bool:
     live = target.snapshot.live
     if live is None or not live.paused:
         return False
-    name = target.baseline.value.replica_set if isinstance(target.baseline, Known) else ""
+    name = target.baseline.value.revision_name if isinstance(target.baseline, Known) else ""
     wanted = live.replicas
     owned = target.snapshot.list_owned()
     counts = [(one.name, target.snapshot.count_pods(one)) for one in owned]

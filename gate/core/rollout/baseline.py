@@ -20,7 +20,7 @@ class Baseline:
     and was not what was live: it is the last one that a gate verified.
     """
 
-    replica_set: str
+    revision_name: str
     revision: int | None
     template: Template
     label_value: str = ""

@@ -39,9 +39,9 @@ class ClosingWorkload:
         """Tell whether it has passed the check that left a version."""
         return version.template == self.template and version.check in self.passed
 
-    def has(self, replica_set: str) -> bool:
+    def has(self, revision_name: str) -> bool:
         """Tell whether it still has the revision of that name."""
-        return any(one.name == replica_set for one in self.revisions)
+        return any(one.name == revision_name for one in self.revisions)
 
     def keep_judged(
         self, versions: Sequence[JudgedVersion], most: int
@@ -57,9 +57,9 @@ class ClosingWorkload:
         """Return what its revision, and the check that left it, are told by, () if it is gone."""
         templates = {template_digest(one.template) for one in self.revisions}
         names = {one.name for one in self.revisions}
-        exists = version.template in templates or version.replica_set in names
+        exists = version.template in templates or version.revision_name in names
         check = version.check if isinstance(version, JudgedVersion) else ""
-        return (version.template, version.replica_set, check) if exists else ()
+        return (version.template, version.revision_name, check) if exists else ()
 
 
 def _keep(

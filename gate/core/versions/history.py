@@ -164,9 +164,9 @@ class History:
         digest = template_digest(template)
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
-    def failure_of(self, replica_set: Revision) -> JudgedVersion | None:
+    def failure_of(self, revision: Revision) -> JudgedVersion | None:
         """Return the newest judgement of a revision by its name if it is a failure, else None."""
-        named = (one for one in reversed(self.versions) if one.replica_set == replica_set.name)
+        named = (one for one in reversed(self.versions) if one.revision_name == revision.name)
         newest = next(named, None)
         return newest if newest is not None and newest.failed else None
 
@@ -183,25 +183,25 @@ class History:
         """Return the members of a version that an attempt of this history had written."""
         return dict(pair for pair in version.members.items() if pair not in self.others)
 
-    def of_replica_set(self, replica_set: Revision) -> JudgedVersion | None:
+    def of_revision(self, revision: Revision) -> JudgedVersion | None:
         """Return the newest judgement of a revision, None if there is none.
 
         A restart makes several revisions of one template; one of them alone may have failed or
         never had a pod. A revision that no judgement names gets one that names none, of its
         template and judged after it was created: a verification if there is one.
         """
-        digest = template_digest(replica_set.template)
+        digest = template_digest(revision.template)
         newest_first = [
             one
             for one in (*reversed(self.versions), *reversed(self.unjudged))
             if one.template == digest
         ]
-        named = (one for one in newest_first if one.replica_set == replica_set.name)
-        made_at = replica_set.created_at[:_SECONDS]
+        named = (one for one in newest_first if one.revision_name == revision.name)
+        made_at = revision.created_at[:_SECONDS]
         others = [
             one
             for one in newest_first
-            if not one.replica_set and made_at <= one.judged_at[:_SECONDS]
+            if not one.revision_name and made_at <= one.judged_at[:_SECONDS]
         ]
         verified = (one for one in others if one.verified)
         return next(named, None) or next(verified, None) or next(iter(others), None)
@@ -328,10 +328,10 @@ def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
     is replaced by what it says next.
     """
     if old.verified:
-        return new.verified and old.is_same_as(new) and old.replica_set in ("", new.replica_set)
+        return new.verified and old.is_same_as(new) and old.revision_name in ("", new.revision_name)
     if old.is_left_by_check and not (new.verified or new.check == old.check):
         return False
-    is_of_another = bool(old.replica_set) and old.replica_set != new.replica_set
+    is_of_another = bool(old.revision_name) and old.revision_name != new.revision_name
     if new.verified and old.template == new.template:
         return not is_of_another
     return old.is_same_as(new) and not is_of_another
@@ -363,7 +363,7 @@ def _newest(history: History, workload: ClosingWorkload) -> tuple[JudgedVersion,
     if spare is not None and spare not in verified:
         verified[-1] = spare
     earlier = (one for one in reversed(versions) if one.verified and one not in once)
-    restarted = [one for one in earlier if workload.has(one.replica_set)]
+    restarted = [one for one in earlier if workload.has(one.revision_name)]
     verified += restarted[:MOST_RESTARTED]
     unverified = [one for one in versions if not one.verified]
     staying = (*verified, *workload.keep_judged(unverified, MOST_UNVERIFIED))

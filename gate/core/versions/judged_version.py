@@ -102,8 +102,8 @@ class JudgedVersion:
     them; `images` are those of its containers. `members` has the digest of what our manager had
     applied of each object of the attempt, the workload included; `NOTHING` for one that somebody
     else had changed by then. A verified version also has the objects of earlier attempts that this
-    one did not write. `replica_set` and `revision` are those of that time. `why` says what kept it
-    from being verified, None if it was. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are
+    one did not write. `revision_name` and `revision` are those of that time. `why` says what kept
+    it from being verified, None if it was. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are
     those of the judgement. `origin` is that of the apply that made it: None if another command
     rolled it out, or if it serves again and nothing is remembered of that apply.
     """
@@ -111,7 +111,7 @@ class JudgedVersion:
     template: str
     images: tuple[CleanText, ...]
     members: FrozenMap[Ref, str]
-    replica_set: str = ""
+    revision_name: str = ""
     revision: int | None = None
     why: Cause | None = None
     attempt_id: str = ""
@@ -179,7 +179,7 @@ class JudgedVersion:
             if not is_workload(ref) and digests.get(ref) != digest:
                 yield ref
 
-    def replica_set_in(self, owned: Iterable[Revision]) -> Revision | None:
+    def revision_in(self, owned: Iterable[Revision]) -> Revision | None:
         """Return the newest of a workload's revisions that has its template, None for none."""
         found = [rs for rs in owned if template_digest(rs.template) == self.template]
         return max(found, key=lambda rs: rs.revision or 0, default=None)
@@ -195,7 +195,7 @@ class LeftVersion:
     """A version that an `undo` went back from at `left_at` (RFC 3339): given up, not failed.
 
     `template` and `members` are like those of `JudgedVersion`; `members` are what the undo changed
-    beside it, and the workload where its template stayed. `replica_set` is the name of its revision
+    beside it, and the workload where its template stayed. `revision_name` is that of its revision
     where the undo took a restart back, which makes several of one template; "" if all of that
     template were left.
     """
@@ -203,14 +203,14 @@ class LeftVersion:
     template: str
     members: FrozenMap[Ref, str]
     left_at: str = ""
-    replica_set: str = ""
+    revision_name: str = ""
 
     def is_of(self, version: JudgedVersion) -> bool:
         """Tell whether a version is the one that was left."""
         is_part = self.members.items() <= version.members.items()
-        return is_part and self.is_of_revision(version.template, version.replica_set)
+        return is_part and self.is_of_revision(version.template, version.revision_name)
 
-    def is_of_revision(self, template: str, replica_set: str) -> bool:
+    def is_of_revision(self, template: str, revision_name: str) -> bool:
         """Tell whether a revision, by the digest of its template and its name, was left."""
-        is_same = not (self.replica_set and replica_set) or self.replica_set == replica_set
+        is_same = not (self.revision_name and revision_name) or self.revision_name == revision_name
         return is_same and self.template == template

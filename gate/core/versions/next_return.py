@@ -19,11 +19,11 @@ from gate.core.versions.selection import select
 class NextReturn:
     """What a failure would return to.
 
-    `replica_set` is the revision's name, "" if there is nothing to return to; it may be gone.
+    `revision_name` is the revision's name, "" if there is nothing to return to; it may be gone.
     `lacks` are the objects that could not be returned with it.
     """
 
-    replica_set: str = ""
+    revision_name: str = ""
     lacks: tuple[Ref, ...] = ()
 
 
@@ -44,7 +44,7 @@ def next_return(
     (chosen,) = selection.targets
     if not isinstance(chosen.baseline, Known):
         return NextReturn()
-    return NextReturn(chosen.baseline.value.replica_set, tuple(selection.target_set.missing))
+    return NextReturn(chosen.baseline.value.revision_name, tuple(selection.target_set.missing))
 
 
 def _another_version(live: LiveObject) -> LiveObject:

@@ -113,7 +113,7 @@ def find_last_word(history: History, revision: Revision, ref: Ref) -> JudgedVers
     What an attempt has left complete, without a verdict, is not what was verified by another
     partition before.
     """
-    judged = history.of_replica_set(revision)
+    judged = history.of_revision(revision)
     if judged is None or not judged.verified:
         return judged
     of_template = (one for one in history.unjudged if one.template == judged.template)

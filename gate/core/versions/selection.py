@@ -94,7 +94,7 @@ def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
         digest = version.members.get(target.ref) if version is not None else None
         if version is None or digest is None or digest == before[target.ref]:
             continue
-        owned = version.replica_set_in(target.snapshot.list_owned())
+        owned = version.revision_in(target.snapshot.list_owned())
         need(target.ref, digest, owned.template if owned is not None else None)
     for _, digest, history in configuration(candidates, returns):
         need(history, digest, None)
@@ -254,7 +254,7 @@ def _version(
             return Absent() if isinstance(target.baseline, Known) else target.baseline, None
         return Known(found), Body.of(body_with_template(live, found.template))
     digest = version.members.get(target.ref)
-    owned = version.replica_set_in(target.snapshot.list_owned())
+    owned = version.revision_in(target.snapshot.list_owned())
     if digest is None or before[target.ref] == digest:
         if _runs_another(target, version):
             # Somebody else's additions make the difference; no apply of ours removes those.
@@ -336,4 +336,4 @@ def _baseline(
     if template is None:
         return Absent()
     served = template == _live_template(target)
-    return Known(Baseline(version.replica_set, version.revision, template, served=served))
+    return Known(Baseline(version.revision_name, version.revision, template, served=served))

@@ -34,12 +34,12 @@ class Choice:
     """What an undo returns to.
 
     `version` is one that a gate verified, whose set is known; without it only the template of
-    `replica_set` is known. Neither is set if there is nothing to return to. `skipped` says in
+    `revision` is known. Neither is set if there is nothing to return to. `skipped` says in
     words which newer versions were passed over, and why.
     """
 
     version: JudgedVersion | None
-    replica_set: Revision | None
+    revision: Revision | None
     skipped: tuple[str, ...] = ()
 
 
@@ -80,25 +80,25 @@ def older_revision(snapshot: Snapshot, history: History) -> Revision | None:
 
 def choice_name(choice: Choice, snapshot: Snapshot) -> str:
     """Return the name of a choice: its revision, and which configuration belongs to it."""
-    version, replica_set = choice.version, choice.replica_set
-    if replica_set is None:
+    version, revision = choice.version, choice.revision
+    if revision is None:
         images = ", ".join(version.images) if version is not None else ""
         return f"the version with {images}"
-    named = revision_name(replica_set)
+    named = revision_name(revision)
     current = snapshot.current()
-    if version is None and current is not None and _is_restart_of(current, replica_set):
+    if version is None and current is not None and _is_restart_of(current, revision):
         return f"{named}, the version that runs, before its restart"
-    if version is not None and _runs(replica_set, snapshot):
+    if version is not None and _runs(revision, snapshot):
         return f"{named}, which runs, with its configuration of {version.judged_at}"
     return named
 
 
 def serving_choice(choice: Choice, snapshot: Snapshot) -> Revision | None:
     """Return the revision of a choice that no gate verified, if it still serves, else None."""
-    replica_set = choice.replica_set
-    if choice.version is not None or replica_set is None:
+    revision = choice.revision
+    if choice.version is not None or revision is None:
         return None
-    return replica_set if snapshot.count_pods(replica_set).available else None
+    return revision if snapshot.count_pods(revision).available else None
 
 
 def version_before(target: Target, history: History, digests: Mapping[Ref, str]) -> Fact[Baseline]:
@@ -110,12 +110,10 @@ def version_before(target: Target, history: History, digests: Mapping[Ref, str])
     """
     choice = choose_version(target.snapshot, history, digests)
     if obstacle(target, history, digests) is None:
-        are_all_bad = choice.version is None and choice.replica_set is None and choice.skipped
+        are_all_bad = choice.version is None and choice.revision is None and choice.skipped
         return Absent() if are_all_bad and _is_itself(target) else target.baseline
     found = (
-        choice.replica_set
-        if choice.version is not None
-        else serving_choice(choice, target.snapshot)
+        choice.revision if choice.version is not None else serving_choice(choice, target.snapshot)
     )
     if found is not None:
         return Known(return_to(target.snapshot, found))
@@ -123,7 +121,7 @@ def version_before(target: Target, history: History, digests: Mapping[Ref, str])
         return Absent()
     names = (Container(f"container {n}", image) for n, image in enumerate(choice.version.images))
     gone = Template(Body.of({}), tuple(names))
-    return Known(Baseline(choice.version.replica_set, None, gone, served=False))
+    return Known(Baseline(choice.version.revision_name, None, gone, served=False))
 
 
 def _is_itself(target: Target) -> bool:
@@ -132,7 +130,7 @@ def _is_itself(target: Target) -> bool:
     return (
         isinstance(baseline, Known)
         and current is not None
-        and (baseline.value.replica_set == current.name)
+        and (baseline.value.revision_name == current.name)
     )
 
 
@@ -197,12 +195,12 @@ def is_restored(snapshot: Snapshot, history: History) -> bool:
     return False
 
 
-def version_of(replica_set: Revision, history: History) -> JudgedVersion | None:
+def version_of(revision: Revision, history: History) -> JudgedVersion | None:
     """Return the newest verified version of a revision's template, None if there is none.
 
     It may have failed since: the revision was named by a person.
     """
-    digest = template_digest(replica_set.template)
+    digest = template_digest(revision.template)
     return next((one for one in history.once_verified if one.template == digest), None)
 
 
@@ -306,7 +304,7 @@ def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> Revision | No
     if current is not None and template_digest(current.template) == version.template:
         return current
     plain = [rs for rs in snapshot.list_owned() if not is_restarted(rs.template)]
-    return version.replica_set_in(plain) or version.replica_set_in(snapshot.list_owned())
+    return version.revision_in(plain) or version.revision_in(snapshot.list_owned())
 
 
 def _why_skipped(rs: Revision, snapshot: Snapshot, history: History) -> str | None:
@@ -338,7 +336,7 @@ def _why_unverified(judged: JudgedVersion | None) -> str:
 
 def _why_unproven(rs: Revision, history: History) -> str:
     """Say that a revision only stood in a template, "" if pods of it may have run."""
-    judged = history.of_replica_set(rs)
+    judged = history.of_revision(rs)
     if judged is None or judged.why is None or judged.why.reason is not Reason.NO_ROLLOUT:
         return ""
     return f"no pod ran it when it was applied at {judged.judged_at} ({judged.why.reason})"

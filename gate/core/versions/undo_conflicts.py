@@ -36,22 +36,22 @@ def _conflicting(live: LiveObject, choice: Choice, history: History) -> Iterator
             continue
         if field_set.differing(wanted, {"f:spec": {"f:template": below}}, has):
             yield str(entry.get("manager"))
-    version, replica_set = choice.version, choice.replica_set
+    version, revision = choice.version, choice.revision
     is_as_applied = version is not None and version.members.get(live.ref) == applied_digest(live)
-    if is_as_applied and replica_set is not None:
-        yield from fields_that_stay(live, replica_set.template, taken_over)
+    if is_as_applied and revision is not None:
+        yield from fields_that_stay(live, revision.template, taken_over)
 
 
 def _wanted_fields(live: LiveObject, choice: Choice, history: History) -> dict[str, Any]:
     """Return the body that an undo would apply, with its pod template; {} if it is not known."""
-    version, replica_set = choice.version, choice.replica_set
+    version, revision = choice.version, choice.revision
     digest = version.members.get(live.ref) if version is not None else None
     applied = history.bodies.get(digest) if digest is not None else None
     if applied is not None:
         return dict(applied.thaw())
-    if replica_set is None:
+    if revision is None:
         return {}
-    return {"spec": {"template": replica_set.template.body.thaw()}}
+    return {"spec": {"template": revision.template.body.thaw()}}
 
 
 def taken_by_undo(live: LiveObject) -> set[str]:

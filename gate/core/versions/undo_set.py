@@ -279,10 +279,10 @@ def _version_before(target: Target, history: History) -> JudgedVersion | None:
     if not isinstance(target.baseline, Known):
         return None
     baseline: Baseline = target.baseline.value
-    owned = (one for one in target.snapshot.list_owned() if one.name == baseline.replica_set)
-    replica_set = next(owned, None)
-    if replica_set is not None:
-        return version_of(replica_set, history)
+    owned = (one for one in target.snapshot.list_owned() if one.name == baseline.revision_name)
+    revision = next(owned, None)
+    if revision is not None:
+        return version_of(revision, history)
     digest = template_digest(baseline.template)
     return next((one for one in history.once_verified if one.template == digest), None)
 
@@ -303,7 +303,7 @@ def _has_body_of(
         judged = histories.get(ref, History()).of_member(ref, digest)
         if judged is None or ref not in owned:
             return None
-        made = judged.replica_set_in(owned[ref])
+        made = judged.revision_in(owned[ref])
         return made.template if made is not None else None
 
     @functools.cache

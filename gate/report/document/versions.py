@@ -75,7 +75,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> ServedVersion | None:
     baseline = attempt.plan.target(ref).baseline
     if not isinstance(baseline, Known):
         return None
-    before, name = baseline.value.revision, baseline.value.replica_set
+    before, name = baseline.value.revision, baseline.value.revision_name
     doubt = baseline.value.unverified
     unverified = doubt.reason.value if doubt is not None else ""
     returned = _returned_to(attempt, ref)

@@ -111,5 +111,5 @@ def _roles(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> dict[str, str]:
         {new.uid: "failed" if ref in attempt.result.failures else "new"} if new is not None else {}
     )
     baseline = attempt.plan.target(ref).baseline
-    back = baseline.value.replica_set if isinstance(baseline, Known) else ""
+    back = baseline.value.revision_name if isinstance(baseline, Known) else ""
     return {**roles, **{rs.uid: "back" for rs in snapshot.list_owned() if rs.name == back}}

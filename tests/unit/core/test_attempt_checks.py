@@ -142,8 +142,8 @@ def test_a_comparison_is_with_what_served_right_before() -> None:
     plan = planned(server, manifest("v2"), policy=policy(a_check(compared)))
     (target,) = plan.targets
     assert isinstance(target.baseline, Known)
-    served = target.baseline.value.replica_set
-    past = replace(target, baseline=Known(replace(target.baseline.value, replica_set="web-past")))
+    served = target.baseline.value.revision_name
+    past = replace(target, baseline=Known(replace(target.baseline.value, revision_name="web-past")))
     player = Player(server, replace(plan, targets=(past,)))
     player.measure = always(pair(0.0, 0.0))
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
@@ -163,7 +163,7 @@ def test_what_has_no_pod_serves_nothing_to_compare_with(past: str) -> None:
     assert isinstance(target.baseline, Known)
     baseline = target.baseline.value
     target = replace(
-        target, baseline=Known(replace(baseline, replica_set=past or baseline.replica_set))
+        target, baseline=Known(replace(baseline, revision_name=past or baseline.revision_name))
     )
     player = Player(server, replace(plan, targets=(target,)))
     player.measure = always(pair(0.0, 0.0))

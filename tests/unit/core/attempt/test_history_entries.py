@@ -54,7 +54,7 @@ def after_another(attempt: Attempt) -> Attempt:
     """Return an attempt on a workload that another version served."""
     target = attempt.plan.target(WEB)
     assert isinstance(target.baseline, Known)
-    served = Known(replace(target.baseline.value, replica_set="web-0"))
+    served = Known(replace(target.baseline.value, revision_name="web-0"))
     return replace(attempt, plan=replace(attempt.plan, targets=(replace(target, baseline=served),)))
 
 

@@ -34,7 +34,7 @@ def test_baseline_is_what_serves_whatever_its_revision() -> None:
     """Template, ReplicaSet and revision of the version that owns the available pods."""
     found = baseline_of(snapshot(deployment(), old_replica_set(revision=7), replica_set()))
     assert isinstance(found, Known)
-    assert (found.value.replica_set, found.value.revision) == ("web-2", 2)
+    assert (found.value.revision_name, found.value.revision) == ("web-2", 2)
     assert found.value.template == template()
 
 

@@ -209,10 +209,10 @@ def test_a_replica_set_has_no_judgement_from_before_it_was_made(
     made = replica_set("web-2", created_at=made_at)
     version = JudgedVersion(template_digest(made.template), (), FrozenMap())
     judged = replace(version, judged_at="2026-01-01T00:00:01+00:00")
-    found = History((judged,)).of_replica_set(made)
+    found = History((judged,)).of_revision(made)
     assert (found.verified if found is not None else None) is verdict
-    of_another = replace(judged, replica_set="web-1")
-    assert History((of_another,)).of_replica_set(made) is None
+    of_another = replace(judged, revision_name="web-1")
+    assert History((of_another,)).of_revision(made) is None
 
 
 def restarted(time: str, image: str = "shop/web:1") -> Template:
@@ -245,16 +245,16 @@ def test_a_later_restart_is_one_of_the_same_template(one: str, other: str, is_la
 @pytest.mark.contract("B797")
 def test_a_verification_answers_no_failure_of_another_replica_set() -> None:
     """A restart that failed stays known by its own, and the version counts as verified."""
-    failed = replace(of_template("1", Reason.CRASH_LOOP), replica_set="web-2")
-    serves = replace(of_template("1"), replica_set="web-1")
+    failed = replace(of_template("1", Reason.CRASH_LOOP), revision_name="web-2")
+    serves = replace(of_template("1"), revision_name="web-1")
     history = remembered(serves, failed, serves)
-    assert [one.replica_set for one in history.versions] == ["web-2", "web-1"]
+    assert [one.revision_name for one in history.versions] == ["web-2", "web-1"]
     assert history.verified == history.versions[1:]
     found = history.failure_of(replica_set("web-2"))
     assert found is not None
     assert history.failure_of(replica_set("web-1")) is None
-    again = remembered(serves, failed, replace(serves, replica_set="web-2"))
-    assert [one.replica_set for one in again.versions] == ["web-2"]
+    again = remembered(serves, failed, replace(serves, revision_name="web-2"))
+    assert [one.revision_name for one in again.versions] == ["web-2"]
 
 
 @pytest.mark.contract("B76")
@@ -290,7 +290,7 @@ def after_all(count: int, why: Reason, existing: range) -> History:
     there = ClosingWorkload("uid", tuple(made[n] for n in existing))
     history = History()
     for one in made:
-        judged = replace(of_template(template_digest(one.template), why), replica_set=one.name)
+        judged = replace(of_template(template_digest(one.template), why), revision_name=one.name)
         history = history.after(Closing(WEB, (judged,), workload=there), "attempt", "", "now")
     return history
 
@@ -310,7 +310,7 @@ def test_what_speaks_against_a_version_stays_while_its_revision_exists(
     """Of the others the newest are enough; of very many revisions the newest twenty."""
 
     def names(history: History) -> list[str]:
-        return [one.replica_set for one in (*history.versions, *history.unjudged)]
+        return [one.revision_name for one in (*history.versions, *history.unjudged)]
 
     assert names(after_all(most + 3, why, range(0))) == [f"web-{n}" for n in range(3, most + 3)]
     kept = names(after_all(most + 3, why, range(2)))

@@ -48,7 +48,7 @@ def serving(live: StatefulSet, *pods: Pod) -> str:
     for pod in pods:
         snapshot = snapshot.fold(Observed(0.0, pod))
     found = baseline_of(snapshot)
-    return getattr(getattr(found, "value", None), "replica_set", "")
+    return getattr(getattr(found, "value", None), "revision_name", "")
 
 
 ALL_OLD = tuple(member(ordinal, OLD) for ordinal in range(3))

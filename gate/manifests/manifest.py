@@ -92,7 +92,7 @@ class Manifest:
     unread: tuple[str, ...] = ()
 
     @property
-    def deployments(self) -> tuple[ManifestObject, ...]:
+    def workloads(self) -> tuple[ManifestObject, ...]:
         """The objects that are judged."""
         return tuple(item for item in self.objects if item.judged)
 

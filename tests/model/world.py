@@ -138,7 +138,7 @@ class Lease(NamedTuple):
     def released(self, closed: Closed) -> Lease:
         """Return the Lease after an orderly end."""
         record, history = self.record if closed.left_open else None, self.history
-        for closing in closed.deployments:
+        for closing in closed.workloads:
             history = history.after(closing, "", "", "")
         return Lease(record, history)
 

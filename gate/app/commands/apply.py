@@ -39,7 +39,7 @@ def run_apply(start: CommandStart) -> Attempt | Passed:
         require_answerable(settings, all_checks(settings))
 
         # Connect: from the kubeconfig; the server is not asked anything yet.
-        context = connect(start, open_tape(start, len(manifest.deployments)))
+        context = connect(start, open_tape(start, len(manifest.workloads)))
 
         # Guard: the right cluster, and namespaces that exist and are not protected.
         manifest = guard_manifest(context, manifest)

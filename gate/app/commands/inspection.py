@@ -106,14 +106,14 @@ def _follow_rollout(
         while True:
             now = session.clock.now()
             trees.show(rollout, now)
-            deployment = rollout.snapshot.live
+            workload = rollout.snapshot.live
             kind = rollout.verdict(now).kind
-            if deployment is None or kind in EXIT_OF:
+            if workload is None or kind in EXIT_OF:
                 return rollout, 0
             is_other = kind in (VerdictKind.SUPERSEDED, VerdictKind.EMPTIED)
-            if is_other and not deployment.deleting:
+            if is_other and not workload.deleting:
                 # Somebody rolls out another version, or wants no pod of this one: follow that now.
-                rollout = judge_now(Live(live.object, deployment, rollout.snapshot), now)
+                rollout = judge_now(Live(live.object, workload, rollout.snapshot), now)
             else:
                 rollout = watching.follow(rollout)
     except Signalled as signalled:

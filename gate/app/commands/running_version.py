@@ -39,7 +39,7 @@ def list_refs(
 
     Their namespace is "" while nothing has set it.
     """
-    listed = read_manifest(settings, stdin, "").deployments if settings.file else ()
+    listed = read_manifest(settings, stdin, "").workloads if settings.file else ()
     refs = [item.ref for item in listed if is_measured(item.ref)]
     there = {(ref.kind, ref.name) for ref in refs}
     named = [workload_ref("", name) for name in names]

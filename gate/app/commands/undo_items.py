@@ -84,7 +84,7 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
         raise undo_refusal.not_whole(found, choice, version, missing)
     _describe(found, choice, version, bodies, is_restart_left=is_restart_left)
     for one in shared:
-        found.console.note("undo", f"{one.ref} goes to what {one.deployment} was verified with")
+        found.console.note("undo", f"{one.ref} goes to what {one.workload} was verified with")
     ordered = sorted(bodies, key=_rank)
     items = [
         _prepare_object(found, ref, body.thaw())
@@ -147,11 +147,11 @@ def _bodies(
     The Secret beside a lock is read only if it has what the history lacks.
     """
     bodies = {ref: _recall_body(found, version, ref) for ref in refs}
-    for deployment, history in found.histories().items():
+    for workload, history in found.histories().items():
         kept = {version.members[ref] for ref, body in bodies.items() if body is None}
         kept &= set(history.kept)
         if kept:
-            whole = found.memory.kept_bodies(deployment, kept)
+            whole = found.memory.kept_bodies(workload, kept)
             lost = [ref for ref, body in bodies.items() if body is None]
             bodies.update({ref: whole.get(version.members[ref]) for ref in lost})
     return bodies

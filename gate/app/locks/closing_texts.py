@@ -40,7 +40,7 @@ class ClosingTexts:
         self._holder = holder
         self._mask = mask
         self._at = f"{clock.wall():%Y-%m-%dT%H:%M:%SZ}"
-        self._by_lock = {lock_of(one.ref): one for one in closed.deployments}
+        self._by_lock = {lock_of(one.ref): one for one in closed.workloads}
         self._left_seconds = MOST_SECONDS + MORE_SECONDS * max(0, len(self._by_lock) - 1)
         self._turn = threading.Lock()
         self._without_bodies: list[Ref] = []

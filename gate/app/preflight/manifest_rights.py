@@ -70,7 +70,7 @@ def _about(manifest: Manifest) -> str:
 
     It is the same at each run: of a generated name, what that begins with.
     """
-    named = (*manifest.deployments, *manifest.objects)
+    named = (*manifest.workloads, *manifest.objects)
     return argument_of(named[0].lasting_ref) if named else "nothing"
 
 
@@ -100,7 +100,7 @@ def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterator
     yield from looking_around(kind for kind in kinds if kind is not None)
     yield from _wished_for_locks(settings, manifest)
     if settings.keep_verified_secrets:
-        refs = [item.ref for item in manifest.deployments]
+        refs = [item.ref for item in manifest.workloads]
         yield from verified_bodies.permissions(lock_of(ref) for ref in refs)
 
 

@@ -273,7 +273,7 @@ def _is_paused(item: Prepared) -> bool:
 
 def selectors(manifest: Manifest, found: Surroundings) -> dict[Ref, Mapping[str, Any]]:
     """Return the label selector of each workload: the live one, else the manifest's."""
-    return {item.ref: _selector(item, found) for item in manifest.deployments}
+    return {item.ref: _selector(item, found) for item in manifest.workloads}
 
 
 def _selector(item: ManifestObject, found: Surroundings) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ _AUTOSCALERS: Final = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "
 
 def scalable_namespaces(manifest: Manifest) -> frozenset[str]:
     """Return the namespaces of the manifest's workloads that have a number of replicas."""
-    refs = (item.ref for item in manifest.deployments)
+    refs = (item.ref for item in manifest.workloads)
     return frozenset(ref.namespace for ref in refs if kind_of(ref).default_replicas is not None)
 
 

@@ -123,8 +123,8 @@ def judge_now(live: Live, now: float) -> Rollout:
     A progress deadline condition counts at once, and so do earlier restarts of a pod that is not
     ready; a ready pod is not blamed for crashes of months ago.
     """
-    deployment = live.workload
-    snapshot = unseen(deployment.ref).fold(Observed(now, deployment))
+    workload = live.workload
+    snapshot = unseen(workload.ref).fold(Observed(now, workload))
     for node in live.snapshot.nodes.present.values():
         snapshot = snapshot.fold(Observed(now, node))
     later: list[Watched] = [*live.snapshot.revisions.values()]
@@ -133,7 +133,7 @@ def judge_now(live: Live, now: float) -> Rollout:
             snapshot = snapshot.fold(Observed(now, track.pod))
         else:
             later.append(track.pod)
-    found = applied_found(now, deployment)
+    found = applied_found(now, workload)
     rollout = Rollout.start(found, snapshot, Policy(), total_seconds=math.inf)
     believed_at = now - min(rollout.deadline_seconds, _LONGEST_AGE_SECONDS)
     rollout = replace(rollout, applied=replace(found, at=believed_at))

@@ -48,17 +48,17 @@ class Tape:
     """Taps a run for a recorder: lists, watch lines, the answers to the applies, measurements.
 
     Called from the threads that receive them; lists from before the first apply become the header.
-    The recording begins with the last apply of the way out: of `deployments` workloads, or of fewer
+    The recording begins with the last apply of the way out: of `workload_count`, or of fewer
     where a failure or the run's end comes before a workload that waits for the others.
     """
 
     def __init__(
-        self, recorder: Recorder, clock: Clock, deployments: int, policy: Mapping[str, Any]
+        self, recorder: Recorder, clock: Clock, workload_count: int, policy: Mapping[str, Any]
     ) -> None:
-        """Expect answers to the applies of `deployments` workloads, at least one."""
+        """Expect answers to the applies of `workload_count` workloads, at least one."""
         self._recorder = recorder
         self._clock = clock
-        self._expected = deployments
+        self._expected = workload_count
         self._policy = policy
         self._before: list[bytes] = []
         self._applied: list[bytes] = []
@@ -199,12 +199,12 @@ def _is_apply(query: Sequence[tuple[str, str]]) -> bool:
     return ("dryRun", "All") not in query and any(name == "force" for name, _ in query)
 
 
-def open_tape(start: CommandStart, deployments: int) -> Tape | None:
+def open_tape(start: CommandStart, workload_count: int) -> Tape | None:
     """Record until the command ends, if the settings ask for it; None without a recording."""
     path, clock, warn = start.settings.record, start.console.clock, start.console.warn
     if path is None:
         return None
-    if not deployments:
+    if not workload_count:
         warn(f"{path}: nothing is recorded: a recording is of workloads, the manifest has none")
         return None
     # Few runs are recorded: none but those load what it takes.
@@ -212,7 +212,7 @@ def open_tape(start: CommandStart, deployments: int) -> Tape | None:
     from gate.wire.recorder import Recorder
 
     recorder = Recorder.create(Path(path), warn, start.world.secrets)
-    tape = Tape(recorder, clock, deployments, recorded_policy(start.settings))
+    tape = Tape(recorder, clock, workload_count, recorded_policy(start.settings))
     ended = clock.start(partial(recorder.run, clock), "recorder")
 
     def finish() -> None:

@@ -32,8 +32,8 @@ def applied_of(
 
     Raise UnexpectedAnswer if `live` is no workload.
     """
-    deployment = live.workload
-    if deployment is None:
+    workload = live.workload
+    if workload is None:
         raise UnexpectedAnswer(f"{live.ref} is no workload")
     was = before.workload if before is not None else None
     was_over = was is not None and was.uid == live.uid and kind_of(live.ref).has_ended(was)
@@ -46,13 +46,13 @@ def applied_of(
         owned = Body.of(below) if below else None
     return Applied(
         uid=live.uid,
-        generation=deployment.generation,
-        template=deployment.template,
+        generation=workload.generation,
+        template=workload.template,
         owned=owned,
         at=at,
-        new_template=was is None or was.template.body != deployment.template.body,
+        new_template=was is None or was.template.body != workload.template.body,
         spec_changed=spec_changed(before, live) and not was_over,
-        replicas=count_wanted(deployment),
+        replicas=count_wanted(workload),
     )
 
 

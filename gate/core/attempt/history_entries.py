@@ -69,7 +69,7 @@ def closed_of(attempt: Attempt) -> Closed:
     remembered = FrozenMap(iter_bodies(objects)), FrozenMap(iter_confidential(objects))
     return Closed(
         left_open=is_left_open(attempt),
-        deployments=tuple(
+        workloads=tuple(
             _closing(attempt, record, ref, attempt.result.endings[ref], remembered)
             for ref in written
         ),

@@ -164,6 +164,6 @@ def failed_first(plan: Plan, refs: Collection[Ref], failed: Collection[Ref]) -> 
     """
     followed = {target.ref for target in plan.targets}
     own = sorted((ref for ref in refs if ref in followed), key=lambda ref: ref not in failed)
-    deployments = iter(own)
+    workloads = iter(own)
     for ref in refs:
-        yield next(deployments) if ref in followed else ref
+        yield next(workloads) if ref in followed else ref

@@ -64,7 +64,7 @@ class Closed:
     """The end of an attempt; `left_open` is whether something is left to finish."""
 
     left_open: bool
-    deployments: tuple[Closing, ...] = ()
+    workloads: tuple[Closing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,8 @@ def next_return(
 def _another_version(live: LiveObject) -> LiveObject:
     """Return a workload that differs from every remembered version."""
     nothing = Body.of({})
-    deployment = live.workload
-    if deployment is not None:
-        deployment = replace(deployment, template=Template(nothing, ()))
+    workload = live.workload
+    if workload is not None:
+        workload = replace(workload, template=Template(nothing, ()))
     managed = Body.of({"managedFields": []})
-    return replace(live, body=nothing, managed=managed, workload=deployment)
+    return replace(live, body=nothing, managed=managed, workload=workload)

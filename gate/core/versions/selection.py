@@ -137,7 +137,7 @@ def select(candidates: Candidates, others: Others) -> Selection:
         FrozenMap(_obstacles(candidates)),
         confidential=tuple(sorted(ref for ref, body in bodies.items() if body in from_secrets)),
         unverified=unverified,
-        shared=FrozenMap((one.ref, one.deployment) for one in shared if one.ref not in missing),
+        shared=FrozenMap((one.ref, one.workload) for one in shared if one.ref not in missing),
         applied=AppliedVersion(beside, again),
     )
     return Selection(tuple(targets), target_set)
@@ -151,7 +151,7 @@ def _beside_shared(
     others = [one for one in shared if one.ref in members]
     if not others or not isinstance(baseline, Known):
         return baseline
-    needed = "; ".join(f"{one.ref} is as {one.deployment} was verified with it" for one in others)
+    needed = "; ".join(f"{one.ref} is as {one.workload} was verified with it" for one in others)
     doubt = Cause(Reason.SET_INCOMPLETE, CleanText(needed))
     return Known(replace(baseline.value, unverified=doubt))
 

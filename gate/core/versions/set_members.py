@@ -40,7 +40,7 @@ def configuration(
     """
     followed = {target.ref for target in candidates.targets}
     before = candidates.before()
-    kept = {one.ref: (one.digest, one.deployment) for one in find_shared(candidates, returns)}
+    kept = {one.ref: (one.digest, one.workload) for one in find_shared(candidates, returns)}
     for ref, found in {**_verified_members(candidates, returns), **kept}.items():
         if ref in before and ref not in followed and before[ref] != found[0]:
             yield ref, *found
@@ -71,9 +71,9 @@ def _verified_members(
         _versions(candidates, returns), key=lambda pair: pair[0].judged_at, reverse=True
     )
     found: dict[Ref, tuple[str, Ref]] = {}
-    for version, deployment in newest_first:
+    for version, workload in newest_first:
         for ref, digest in version.members.items():
-            found.setdefault(ref, (digest, deployment))
+            found.setdefault(ref, (digest, workload))
     return found
 
 

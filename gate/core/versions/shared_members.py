@@ -40,7 +40,7 @@ class SharedMember:
 
     ref: Ref
     digest: str
-    deployment: Ref
+    workload: Ref
     is_live: bool
 
 
@@ -59,11 +59,11 @@ def shared_members(
     """
     found: dict[Ref, SharedMember] = {}
     stay = _that_stay(version, own, histories, digests, returned)
-    for deployment, one in sorted(stay, key=lambda pair: pair[1].judged_at):
+    for workload, one in sorted(stay, key=lambda pair: pair[1].judged_at):
         for ref, wanted in version.members.items():
             digest = one.members.get(ref)
             if not is_workload(ref) and digest and digest != wanted:
-                found[ref] = SharedMember(ref, digest, deployment, digest == digests.get(ref))
+                found[ref] = SharedMember(ref, digest, workload, digest == digests.get(ref))
     return tuple(found.values())
 
 

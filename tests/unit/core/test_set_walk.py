@@ -87,7 +87,7 @@ class Pipeline:
     def remember(self, player: Player) -> Attempt:
         """Take down what the end of an attempt leaves to be remembered."""
         for closed in (one.closed for one in player.sent if isinstance(one, Release)):
-            for closing in closed.deployments:
+            for closing in closed.workloads:
                 before = self.histories.get(closing.ref, History())
                 after = before.after(closing, "", "", f"{self.attempts:03}")
                 self.histories[closing.ref] = after

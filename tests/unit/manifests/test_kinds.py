@@ -61,7 +61,7 @@ def test_only_workloads_are_judged(loaded: Loaded) -> None:
 {apiVersion: example.com/v1, kind: Deployment, metadata: {name: a}}
 """)
     assert [item.api_version for item in manifest.objects if item.judged] == ["apps/v1"]
-    assert len(manifest.deployments) == 1
+    assert len(manifest.workloads) == 1
 
 
 @pytest.mark.contract("B221")

@@ -75,7 +75,7 @@ def test_what_a_lock_remembers_for_people_holds_no_secret(scene: Scene) -> None:
     assert why.message == "web: cannot log in with ***"
     failed = JudgedVersion("0", (), FrozenMap(), why=SAID)
     closing = Closing(WEB, (failed,))
-    scene.lane(Release(2, Closed(left_open=False, deployments=(closing,))))
+    scene.lane(Release(2, Closed(left_open=False, workloads=(closing,))))
     assert isinstance(scene.heard(), Released)
     (remembered,) = read_history(scene.store.annotations[HISTORY] or "").versions
     assert remembered.why is not None
@@ -103,7 +103,7 @@ def test_a_history_that_nobody_takes_keeps_neither_record_nor_lock(
         scene.store.failures = [Invalid(TOO_LONG)]
     else:
         monkeypatch.setattr(closing_texts, "history_text", broken)
-    scene.lane(Release(2, Closed(left_open=False, deployments=(REMEMBERED,))))
+    scene.lane(Release(2, Closed(left_open=False, workloads=(REMEMBERED,))))
     assert isinstance(scene.heard(), Released)
     assert scene.store.writes == ["save", "release", *(["release"] if is_made else [])]
     assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
@@ -128,7 +128,7 @@ def test_slow_histories_leave_out_bodies_and_the_record_goes_last(
     lane(SaveRecord(1, OUT))
     assert isinstance(row.heard(0.1), Recorded)
     beside = replace(REMEMBERED, ref=deployment_ref("shop", "worker"))
-    lane(Release(2, Closed(left_open=False, deployments=(REMEMBERED, beside))))
+    lane(Release(2, Closed(left_open=False, workloads=(REMEMBERED, beside))))
     row.clock.wait(1.0)
     assert row.stores[LOCK].held.is_free
     assert row.stores[BESIDE].held.record, "whoever finds it after a kill finishes it"
@@ -158,7 +158,7 @@ def test_what_a_recovery_ends_is_written_down_though_its_lock_is_held_on(scene: 
     lane = scene.keeper.lane(scene.inbox, stays=True)
     lane(SaveRecord(1, OUT))
     assert isinstance(scene.heard(), Recorded)
-    lane(Release(2, Closed(left_open=False, deployments=(REMEMBERED,))))
+    lane(Release(2, Closed(left_open=False, workloads=(REMEMBERED,))))
     assert isinstance(scene.heard(), Released)
     held = scene.store.held
     assert (held.record, held.is_free) == ("", False)

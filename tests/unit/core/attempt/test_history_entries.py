@@ -86,7 +86,7 @@ def test_a_version_fails_again_only_by_its_own_pods_once_all_else_went_back() ->
 @pytest.mark.contract("B1440")
 def test_a_version_that_fails_again_failed_without_what_was_created_beside_it() -> None:
     """It was verified before that was there."""
-    (closing,) = closed_of(changed_beside("crash").run()).deployments
+    (closing,) = closed_of(changed_beside("crash").run()).workloads
     assert [set(one.members) for one in closing.versions if one.template] == [{WEB, config_ref()}]
 
 

@@ -321,7 +321,7 @@ def test_an_end_that_waits_for_nothing_says_only_that(number: int | None) -> Non
 def remembered(player: Player) -> Closing:
     """Return what the end of an attempt leaves to be remembered."""
     [closed] = [one.closed for one in player.sent if isinstance(one, Release)]
-    [closing] = closed.deployments
+    [closing] = closed.workloads
     return closing
 
 
@@ -365,6 +365,6 @@ def test_a_deployment_that_is_not_as_written_makes_no_verified_version(
         attempt,
         ledger=replace(attempt.ledger, findings=attempt.ledger.findings.put(player.web, found)),
     )
-    [closing] = closed_of(attempt).deployments
+    [closing] = closed_of(attempt).workloads
     [version] = closing.versions
     assert (version.verified, version.is_unjudged) == (is_remembered, not is_remembered)

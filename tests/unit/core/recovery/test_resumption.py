@@ -287,7 +287,7 @@ def test_what_is_not_kept_ends_with_5_unless_the_set_has_it(is_member: bool) -> 
 def failed_images(player: Player, ref: Ref) -> list[str]:
     """Return the images of what an attempt leaves to be remembered of a Deployment as failed."""
     [closed] = [effect.closed for effect in player.sent if isinstance(effect, Release)]
-    [closing] = [one for one in closed.deployments if one.ref == ref]
+    [closing] = [one for one in closed.workloads if one.ref == ref]
     return [str(image) for one in closing.versions if one.failed for image in one.images]
 
 

@@ -165,6 +165,6 @@ def test_the_end_works_out_once_what_was_applied_of_each_object(count: int) -> N
     assert player.attempt.ended
     applied_fields.extract_applied.cache_clear()
     closed = closed_of(player.attempt)
-    assert len(closed.deployments) == count
+    assert len(closed.workloads) == count
     assert applied_fields.extract_applied.cache_info().misses <= 2 * count
-    assert len({id(one.bodies) for one in closed.deployments}) == 1
+    assert len({id(one.bodies) for one in closed.workloads}) == 1

@@ -66,7 +66,7 @@ def test_of_another_its_newest_version_that_runs_counts() -> None:
 def test_nothing_is_shared_with_what_returns_too_or_belongs_to_the_set() -> None:
     """One goes where the undo takes it; the other was verified with just that version."""
     one = verified(API, "a1", "two", 11)
-    assert [found.deployment for found in shared(one)] == [API]
+    assert [found.workload for found in shared(one)] == [API]
     assert shared(one, returned=(API,)) == []
     of_set = replace(FIRST, members=FrozenMap({**FIRST.members, API: "a1"}))
     histories = {WEB: History((of_set,)), API: History((one,))}

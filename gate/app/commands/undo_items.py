@@ -13,7 +13,7 @@ from gate.app.runtime.live_state import read_live
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.configuration_references import configuration_names
-from gate.core.model.environment_values import with_values
+from gate.core.model.environment_values import names_images, with_values
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Revision, Template
@@ -160,7 +160,7 @@ def _bodies(
 def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | None:
     """Return what was applied of a member, None if unknown.
 
-    The environment values of a workload come from its revision.
+    The environment values of a workload come from its revision, as does an image of others'.
     """
     digest = version.members[ref]
     bodies = (history.bodies.get(digest) for history in found.histories().values())
@@ -168,7 +168,7 @@ def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body |
     if body is None:
         return None
     complete = with_values(body, None)
-    if complete is not None or not is_workload(ref):
+    if not is_workload(ref) or (complete is not None and names_images(complete)):
         return complete
     beside = replace(found.session, namespace=ref.namespace)
     live = found.live if ref == found.ref else read_live(beside, ref.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from gate.core.model.environment_values import with_values
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.ssa import field_set
@@ -48,7 +49,8 @@ def _wanted_fields(live: LiveObject, choice: Choice, history: History) -> dict[s
     digest = version.members.get(live.ref) if version is not None else None
     applied = history.bodies.get(digest) if digest is not None else None
     if applied is not None:
-        return dict(applied.thaw())
+        whole = with_values(applied, revision.template if revision is not None else None)
+        return dict((whole or applied).thaw())
     if revision is None:
         return {}
     return {"spec": {"template": revision.template.body.thaw()}}

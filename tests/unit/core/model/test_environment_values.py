@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gate.core.model.body import Body
-from gate.core.model.environment_values import with_values, without_values
+from gate.core.model.environment_values import names_images, with_values, without_values
 from gate.core.model.objects import Template
 from gate.core.ssa.last_applied import LAST_APPLIED, with_last_applied, without_last_applied
 
@@ -44,6 +44,25 @@ def test_a_body_without_values_is_whole_without_a_template() -> None:
     """A ConfigMap whose data looks like an environment stays as it is."""
     body = Body.of({"data": {"env": "PASSWORD=x"}})
     assert with_values(without_values(body), None) == body
+
+
+@pytest.mark.contract("B1690")
+def test_an_image_of_others_comes_from_the_template() -> None:
+    """One that the body names stays; of a container that the template lacks there is none."""
+
+    def workload(**images: str | None) -> Body:
+        named = (
+            {"name": one, **({"image": image} if image else {})} for one, image in images.items()
+        )
+        return Body.of({"spec": {"template": {"spec": {"containers": [*named]}}}})
+
+    pods = {"containers": [{"name": "web", "image": "web:2"}, {"name": "log", "image": "log:2"}]}
+    whole = with_values(
+        workload(web=None, log="log:1", other=None), Template(Body.of({"spec": pods}), ())
+    )
+    assert whole == workload(web="web:2", log="log:1", other=None)
+    assert names_images(workload(web="web:2"))
+    assert not names_images(workload(web=None))
 
 
 @pytest.mark.contract("B65")

@@ -51,6 +51,18 @@ class PlayedPolicies:
         with _hooked(self._api.mutations, pin):
             yield
 
+    @contextmanager
+    def rewriting(self, resource: str, image: str, kept: str) -> Iterator[None]:
+        """Within the block, every workload of `resource` of one image is stored with another."""
+
+        def rewrite(write: Admission) -> None:
+            if self._concerns(write, f"{resource}.apps") and write.body:
+                first = write.body["spec"]["template"]["spec"]["containers"][0]
+                first["image"] = kept if first["image"] == image else first["image"]
+
+        with _hooked(self._api.mutations, rewrite):
+            yield
+
     def _concerns(self, write: Admission, resource: str) -> bool:
         """Whether a write makes or changes an object of the namespace."""
         is_meant = (write.resource.key, write.namespace) == (resource, self._namespace)

@@ -90,11 +90,12 @@ class CelPolicies:
             yield
 
     @contextmanager
-    def rewriting(self, resource: str, image: str, kept: str) -> Iterator[None]:
-        """Within the block, every workload of `resource` of one image is stored with another."""
+    def rewriting(self, resource: str, image: str, kept: str, when: When = ANY) -> Iterator[None]:
+        """Within the block, workloads of `resource` of one image are stored with another."""
         path = "/spec/template/spec/containers/0/image"
         patch = f'[JSONPatch{{op: "replace", path: "{path}", value: "{kept}"}}]'
-        is_meant = f"object.spec.template.spec.containers[0].image == '{image}'"
+        has_image = f"object.spec.template.spec.containers[0].image == '{image}'"
+        is_meant = f"{has_image} && (object.metadata.name == '{_PROBE}' || ({when.cel}))"
         spec = {
             "failurePolicy": "Fail",
             "reinvocationPolicy": "Never",

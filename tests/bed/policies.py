@@ -52,5 +52,7 @@ class Policies(Protocol):
     def pinning(self, key: str, value: str) -> AbstractContextManager[None]:
         """Within the block, every ConfigMap with that key is stored with that value of it."""
 
-    def rewriting(self, resource: str, image: str, kept: str) -> AbstractContextManager[None]:
-        """Within the block, every workload of `resource` of one image is stored with another."""
+    def rewriting(
+        self, resource: str, image: str, kept: str, when: When = ANY
+    ) -> AbstractContextManager[None]:
+        """Within the block, workloads of `resource` of one image are stored with another."""

@@ -52,11 +52,12 @@ class PlayedPolicies:
             yield
 
     @contextmanager
-    def rewriting(self, resource: str, image: str, kept: str) -> Iterator[None]:
-        """Within the block, every workload of `resource` of one image is stored with another."""
+    def rewriting(self, resource: str, image: str, kept: str, when: When = ANY) -> Iterator[None]:
+        """Within the block, workloads of `resource` of one image are stored with another."""
 
         def rewrite(write: Admission) -> None:
-            if self._concerns(write, f"{resource}.apps") and write.body:
+            is_meant = self._concerns(write, f"{resource}.apps")
+            if is_meant and write.body and when.holds(write.body, write.dry_run):
                 first = write.body["spec"]["template"]["spec"]["containers"][0]
                 first["image"] = kept if first["image"] == image else first["image"]
 

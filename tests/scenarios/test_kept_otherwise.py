@@ -1,4 +1,4 @@
-"""A server that keeps another pod template than was sent, as a mutating policy may have it."""
+"""A server that keeps something else than was sent, as a mutating policy may have it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.bed.expectations import (
 )
 from tests.bed.nodes import Nodes
 from tests.bed.pods import image_of
-from tests.bed.policies import Policies
-from tests.bed.scene import Scene, web
+from tests.bed.policies import IN_EARNEST, Policies
+from tests.bed.scene import Scene, secret, service, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import daemon_set, stateful_set
@@ -24,6 +24,7 @@ from tests.scenarios.versions import CRASH, one_line, report, undo
 
 pytestmark = pytest.mark.newest_only("it serves no MutatingAdmissionPolicy of version v1")
 
+IMAGE = 'spec.template.spec.containers[name="web"].image'
 OTHER = "shop/other:7"
 PINNED = "shop/web:1@sha256:" + "5" * 64
 IMPATIENT = ("--progress-deadline", "20s", "--rollback-timeout", "40s")
@@ -83,8 +84,7 @@ def test_what_was_never_restored_is_not_what_a_later_failure_returns_to(
     """It is remembered as nobody's version; without the policy the next failure goes to v1."""
     result = fail_over(scene, policies, web(), web(2, behaviour=CRASH), "deployments")
     assert result.exit_code == 5, str(result)
-    returned = undo(scene)
-    assert_verified(returned)
+    assert_verified(undo(scene))
     assert_runs(scene.objects, "shop/web:1")
 
 
@@ -114,3 +114,80 @@ def test_a_recovery_looks_at_what_the_server_keeps(
     ended = assert_ended(result, 5, "rollback-failed", "Interrupted", running="other")
     assert "NotRestored" in {cause["reason"] for cause in ended["causes"]}
     assert warned(result, "deployment/web was not restored", "image")
+
+
+@pytest.mark.contract("B1692", "B1693")
+def test_an_image_that_is_put_back_is_named(scene: Scene, policies: Policies) -> None:
+    """Nothing rolls: 0, as admission may set images, but the manifest does not run."""
+    assert_verified(scene.apply(web()))
+    keeps = f"the server keeps deployment/web otherwise than the manifest says: {IMAGE}"
+    with policies.rewriting("deployments", "shop/web:2", "shop/web:1"):
+        seen = scene.gate("preflight", "-f", scene.manifest(web(2)))
+        result = scene.apply(web(2))
+    assert (seen.exit_code, keeps in seen.stderr) == (0, True), str(seen)
+    assert_verified(result, "NoChange")
+    assert result.document["warnings"].count(keeps) == 1, str(result)
+    assert result.document["objects"][0]["kept_otherwise"] == [IMAGE]
+    said = one_line(report(scene, result))
+    assert "did not change, and the server keeps it otherwise than the manifest says" in said
+    assert "nothing to change" not in said
+
+
+@pytest.mark.contract("B1692")
+def test_what_a_configuration_is_kept_with_is_named(scene: Scene, policies: Policies) -> None:
+    """The version rolls out and is verified, with another configuration than was sent."""
+    assert_verified(scene.apply(settings("one"), web()))
+    with policies.pinning("mode", "one"):
+        result = scene.apply(settings("two"), web(2))
+    assert_verified(result)
+    assert (
+        result.document["warnings"].count(
+            "the server keeps configmap/settings otherwise than the manifest says: data.mode"
+        )
+        == 1
+    ), str(result)
+
+
+@pytest.mark.contract("B1692")
+def test_a_policy_that_began_after_the_dry_run_is_seen_in_the_answer(
+    scene: Scene, policies: Policies
+) -> None:
+    """Nothing was foreseen; the document goes by what was written."""
+    assert_verified(scene.apply(web()))
+    with policies.rewriting("deployments", "shop/web:2", OTHER, IN_EARNEST):
+        result = scene.apply(web(2))
+    assert_verified(result)
+    assert_runs(scene.objects, OTHER)
+    assert "the server keeps" not in result.stderr
+    assert warned(result, "the server keeps deployment/web otherwise", IMAGE), str(result)
+
+
+@pytest.mark.contract("B1692", "B1693")
+def test_an_undo_to_what_is_kept_otherwise_did_not_take_it_back(
+    scene: Scene, policies: Policies
+) -> None:
+    """What runs is the version of nobody's revision, and is called by its own."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.apply(web(2)))
+    with policies.rewriting("deployments", "shop/web:1", OTHER):
+        result = undo(scene)
+    assert_verified(result)
+    assert warned(result, "the server keeps deployment/web otherwise than the undo sent it", IMAGE)
+    said = one_line(report(scene, result))
+    assert "the undo took deployment/web from revision 2, shop/web:2 to revision 3" in said
+    assert f"{OTHER}, which the server keeps otherwise than the undo sent it" in said
+    assert "took deployment/web back" not in said
+
+
+@pytest.mark.contract("B1692")
+def test_what_the_server_writes_in_another_form_is_kept(scene: Scene) -> None:
+    """Defaults are filled in, and quantities are written as the server writes them."""
+    body = web(minReadySeconds=0)
+    body["spec"]["template"]["spec"]["volumes"] = [{"name": "tmp", "emptyDir": {}}]
+    (container,) = body["spec"]["template"]["spec"]["containers"]
+    container["resources"] = {"requests": {"cpu": "1000m", "memory": "0.5Gi"}, "limits": {}}
+    container["ports"] = [{"containerPort": 8080}]
+    container["env"].append({"name": "EMPTY", "value": ""})
+    result = scene.apply(settings(""), service(), secret(), body)
+    assert_verified(result)
+    assert not warned(result, "the server keeps"), str(result)

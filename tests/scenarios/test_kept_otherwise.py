@@ -6,6 +6,7 @@ import pytest
 
 from tests.bed.expectations import (
     assert_ended,
+    assert_refused,
     assert_rolled_back,
     assert_runs,
     assert_verified,
@@ -172,11 +173,26 @@ def test_an_undo_to_what_is_kept_otherwise_did_not_take_it_back(
     with policies.rewriting("deployments", "shop/web:1", OTHER):
         result = undo(scene)
     assert_verified(result)
+    keeps = f"the server keeps another {IMAGE} than is sent"
+    assert f"deployment/web will differ from revision 1 (shop/web:1): {keeps}" in result.stderr
     assert warned(result, "the server keeps deployment/web otherwise than the undo sent it", IMAGE)
     said = one_line(report(scene, result))
     assert "the undo took deployment/web from revision 2, shop/web:2 to revision 3" in said
     assert f"{OTHER}, which the server keeps otherwise than the undo sent it" in said
     assert "took deployment/web back" not in said
+
+
+@pytest.mark.contract("B1692")
+def test_an_undo_that_the_server_would_not_keep_is_refused(
+    scene: Scene, policies: Policies
+) -> None:
+    """It would write nothing but what runs, and the refusal names the field."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.apply(web(2)))
+    with policies.rewriting("deployments", "shop/web:1", "shop/web:2"):
+        result = undo(scene)
+    keeps = f"the server keeps another {IMAGE} than is sent"
+    assert_refused(result, "Conflict", "would not change", keeps)
 
 
 @pytest.mark.contract("B1692")

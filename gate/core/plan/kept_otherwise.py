@@ -31,9 +31,13 @@ def find_kept_otherwise(plan: Plan, kept: LiveObject) -> tuple[str, ...]:
 def describe_kept_otherwise(plan: Plan, ref: Ref, paths: tuple[str, ...]) -> str:
     """Say which fields the server keeps otherwise; a manifest alone is what people can look at."""
     sent = "the manifest says" if plan.command == "apply" else f"the {plan.command} sent it"
+    return f"the server keeps {plan.name_of(ref)} otherwise than {sent}: {join_paths(paths)}"
+
+
+def join_paths(paths: tuple[str, ...]) -> str:
+    """Name a few of the fields."""
     more = f" and {len(paths) - _MOST_PATHS} more" if len(paths) > _MOST_PATHS else ""
-    named = f"{', '.join(paths[:_MOST_PATHS])}{more}"
-    return f"the server keeps {plan.name_of(ref)} otherwise than {sent}: {named}"
+    return ", ".join(paths[:_MOST_PATHS]) + more
 
 
 def foresee_kept_otherwise(plan: Plan) -> Iterator[str]:

@@ -90,6 +90,28 @@ class CelPolicies:
             yield
 
     @contextmanager
+    def rewriting(self, resource: str, image: str, kept: str, when: When = ANY) -> Iterator[None]:
+        """Within the block, workloads of `resource` of one image are stored with another."""
+        path = "/spec/template/spec/containers/0/image"
+        patch = f'[JSONPatch{{op: "replace", path: "{path}", value: "{kept}"}}]'
+        has_image = f"object.spec.template.spec.containers[0].image == '{image}'"
+        is_meant = f"{has_image} && (object.metadata.name == '{_PROBE}' || ({when.cel}))"
+        spec = {
+            "failurePolicy": "Fail",
+            "reinvocationPolicy": "Never",
+            "matchConstraints": _matching(resource, "CREATE", "UPDATE", group="apps"),
+            "matchConditions": [{"name": "has-image", "expression": is_meant}],
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
+        }
+
+        def is_rewritten() -> bool:
+            probe = self._probe(resource, _workload_of(image))
+            return bool(probe["spec"]["template"]["spec"]["containers"][0]["image"] == kept)
+
+        with self._bound("mutating", spec, {}, is_rewritten):
+            yield
+
+    @contextmanager
     def _bound(
         self, kind: str, spec: JSON, binding: JSON, is_in_effect: Callable[[], bool]
     ) -> Iterator[None]:
@@ -117,8 +139,16 @@ class CelPolicies:
 _PARTS = ("policies", "policybindings")
 
 
-def _matching(resource: str, *operations: str) -> JSON:
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "resources": [resource]}
+def _workload_of(image: str) -> JSON:
+    """Return what makes a probe a workload of one image, whatever its kind."""
+    labels = {"app": _PROBE}
+    pods = {"containers": [{"name": "web", "image": image}]}
+    template = {"metadata": {"labels": labels}, "spec": pods}
+    return {"spec": {"selector": {"matchLabels": labels}, "template": template}}
+
+
+def _matching(resource: str, *operations: str, group: str = "") -> JSON:
+    rule = {"apiGroups": [group], "apiVersions": ["v1"], "resources": [resource]}
     return {"resourceRules": [{**rule, "operations": [*operations]}]}
 
 

@@ -51,3 +51,8 @@ class Policies(Protocol):
 
     def pinning(self, key: str, value: str) -> AbstractContextManager[None]:
         """Within the block, every ConfigMap with that key is stored with that value of it."""
+
+    def rewriting(
+        self, resource: str, image: str, kept: str, when: When = ANY
+    ) -> AbstractContextManager[None]:
+        """Within the block, workloads of `resource` of one image are stored with another."""

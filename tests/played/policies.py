@@ -51,6 +51,19 @@ class PlayedPolicies:
         with _hooked(self._api.mutations, pin):
             yield
 
+    @contextmanager
+    def rewriting(self, resource: str, image: str, kept: str, when: When = ANY) -> Iterator[None]:
+        """Within the block, workloads of `resource` of one image are stored with another."""
+
+        def rewrite(write: Admission) -> None:
+            is_meant = self._concerns(write, f"{resource}.apps")
+            if is_meant and write.body and when.holds(write.body, write.dry_run):
+                first = write.body["spec"]["template"]["spec"]["containers"][0]
+                first["image"] = kept if first["image"] == image else first["image"]
+
+        with _hooked(self._api.mutations, rewrite):
+            yield
+
     def _concerns(self, write: Admission, resource: str) -> bool:
         """Whether a write makes or changes an object of the namespace."""
         is_meant = (write.resource.key, write.namespace) == (resource, self._namespace)

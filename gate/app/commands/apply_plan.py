@@ -24,6 +24,7 @@ from gate.app.runtime.watches import Watching
 from gate.config import object_wait, policy
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
+from gate.core.plan.kept_otherwise import foresee_kept_otherwise
 from gate.core.plan.plan import Plan
 from gate.core.readiness.rules import may_change, readiness_of
 from gate.core.rollout.policy import WaitFor
@@ -149,6 +150,8 @@ def _warn(
         memory_warnings.warn_of_what_is_not_kept(session, plan, console.caution)
     if settings.keep_verified_secrets:
         memory_warnings.warn_of_what_will_not_be_kept(session, plan, console.warn)
+    for line in foresee_kept_otherwise(plan):
+        console.caution(line)
     replicas.warn_of_replicas(items, console.warn)
     preflight.warn_of_configuration(items, trials, console.warn, session.connection.cluster)
     preflight.warn_of_strategies(items, trials, console.warn)

@@ -6,8 +6,12 @@ from collections.abc import Callable
 
 from gate.app.preflight.server_dry_run import Prepared
 from gate.app.preflight.trials import managers_taken_over
+from gate.core.model.body import Body
+from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.outcome import Reason
+from gate.core.plan.kept_otherwise import join_paths
+from gate.core.ssa.kept_values import find_altered
 from gate.core.ssa.template_owners import fields_that_stay
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.undo_choice import Choice
@@ -40,15 +44,22 @@ def check_return(
         return
     named = ", ".join(f"{path} ({manager})" for manager, paths in stay.items() for path in paths)
     if result != template_digest(live.template):
-        warn(f"{item.ref} will differ from {shown}" + (f": {named} stays" if named else ""))
+        why = f": {named} stays" if named else _say_altered(item, trial)
+        warn(f"{item.ref} will differ from {shown}{why}")
         return
     flags = [word for manager in stay for word in ("--take-over", manager)]
     raise RefusedError(
         f"{item.ref} would not change: it differs from {shown}"
-        + (f" in fields that others own: {named}" if named else ""),
+        + (f" in fields that others own: {named}" if named else _say_altered(item, trial)),
         reason=Reason.CONFLICT,
         hint=f"to remove them: {command('undo', *flags)}" if flags else "",
     )
+
+
+def _say_altered(item: Prepared, trial: LiveObject) -> str:
+    """Name the fields that the server would keep with other values than are sent, "" for none."""
+    paths = find_altered(Body.of(item.sent_body()), trial, FIELD_MANAGER)
+    return f": the server keeps another {join_paths(paths)} than is sent" if paths else ""
 
 
 def _wanted_digest(choice: Choice) -> str:

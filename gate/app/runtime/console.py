@@ -185,10 +185,11 @@ class Console:
         self.note("recovered", message)
 
     def caution(self, message: str) -> None:
-        """Warn of what could not be restored if the attempt fails or the gate dies.
+        """Warn of what is foreseen, as of what could not be restored if the attempt fails.
 
         The document of a run that went well leaves it out, since nothing was rolled back; so does
-        that of a run that rolled back, which reports what it really could not restore.
+        that of a run that rolled back, which reports what it really could not restore. Of what was
+        written both say how the server kept it.
         """
         self._cautions.add(message)
         self.warn(message)

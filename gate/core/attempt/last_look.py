@@ -40,8 +40,9 @@ class FindingKind(enum.StrEnum):
 class LeftObject:
     """An object as the answer to our last write shows it.
 
-    `sent` is the body of a restoration, None for a write on the way out, whose result the server's
-    defaults and webhooks may legally change. `autoscaled`: `spec.replicas` is not ours to keep.
+    `sent` is what a restoration is held against, None for a write on the way out, whose result the
+    server's defaults and webhooks may legally change, and for a workload whose pod template is the
+    one of before. `autoscaled`: `spec.replicas` is not ours to keep.
     """
 
     answer: LiveObject

@@ -170,11 +170,26 @@ def with_restorations_checked(attempt: Attempt) -> Attempt:
         return attempt
     whole = replace(whole, outcome=Outcome.ROLLBACK_FAILED, causes=whole.causes + causes)
     endings = {
-        ref: replace(one, causes=one.causes + causes) if one.outcome is Outcome.ROLLED_BACK else one
+        ref: replace(one, outcome=_outcome_of(attempt, ref), causes=one.causes + causes)
+        if one.outcome is Outcome.ROLLED_BACK
+        else one
         for ref, one in attempt.result.endings.items()
     }
     result = replace(attempt.result, endings=FrozenMap(endings), ending=whole, judged=whole)
     return replace(attempt, result=result)
+
+
+def _outcome_of(attempt: Attempt, ref: Ref) -> Outcome:
+    """Return how the way back of a workload ended that runs: to what was sent, or not."""
+    is_back = not _is_kept_otherwise(attempt, ref)
+    return Outcome.ROLLED_BACK if is_back else Outcome.ROLLBACK_FAILED
+
+
+def _is_kept_otherwise(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the server keeps what was restored with other values than were sent."""
+    found = attempt.ledger.findings.get(ref)
+    is_other = found is not None and found.kind is FindingKind.NOT_AS_SENT
+    return is_other and ref in attempt.ledger.restored
 
 
 _GOOD_ON_THE_WAY_BACK = (Outcome.ROLLED_BACK, Outcome.VERIFIED)
@@ -217,7 +232,7 @@ def _describe_late(ref: Ref) -> str:
 
 def _not_restored(attempt: Attempt) -> Iterator[Cause]:
     for ref, found in attempt.ledger.findings.items():
-        if found.kind is FindingKind.NOT_AS_SENT and ref in attempt.ledger.restored:
+        if _is_kept_otherwise(attempt, ref):
             paths = ", ".join(found.paths)
             name = attempt.plan.name_of(ref)
             text = f"{name}: the server keeps another {paths} than was sent to restore it"

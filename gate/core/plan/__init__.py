@@ -4,6 +4,7 @@ __all__ = [
     "forced_fields",
     "foreseen_return",
     "journal_record",
+    "kept_otherwise",
     "leg",
     "phases",
     "plan",

@@ -68,6 +68,15 @@ def resume_body(ref: Ref) -> Body:
     return Body.of({"spec": {kind_of(ref).pause_field: None}})
 
 
+def with_template(body: Body, source: Body) -> Body:
+    """Return a body with the pod template of another one, itself if that has none."""
+    value = body.thaw()
+    template = (source.thaw().get("spec") or {}).get("template")
+    if template is None:
+        return body
+    return Body.of({**value, "spec": {**value["spec"], "template": template}})
+
+
 def _without_null(template: Template) -> dict[str, Any]:
     """Return a template without the null that servers before 1.34 write into it."""
     body = template.body.thaw()

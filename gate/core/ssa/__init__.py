@@ -5,6 +5,7 @@ __all__ = [
     "field_set",
     "held_fields",
     "irreversible_changes",
+    "kept_values",
     "last_applied",
     "managed_fields",
     "template_owners",

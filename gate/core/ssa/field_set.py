@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Fields = Mapping[str, Any]
@@ -135,18 +135,23 @@ def still_holds(ours: Any, fields: Fields | None, live: Any) -> bool:
     return not differing(ours, fields, live)
 
 
-def differing(ours: Any, fields: Fields | None, live: Any) -> tuple[str, ...]:
+def differing(
+    ours: Any, fields: Fields | None, live: Any, is_same: Callable[[Any, Any], bool] | None = None
+) -> tuple[str, ...]:
     """Name the fields of `ours` that `live` lacks or has with another value.
 
     List items are found by their keys, whatever their order; `ours` may leave out a key that the
     server defaults (`protocol` of a port). What else `live` has does not count, nor does a named
-    field that `ours` lacks: the server drops what is null or empty.
+    field that `ours` lacks: the server drops what is null or empty. `is_same` compares two values,
+    None for one that is lacking; without it only what is equal is the same.
     """
-    return () if fields is None else tuple(_differing(ours, fields, live, ""))
+    return () if fields is None else tuple(_differing(ours, fields, live, "", is_same or _same))
 
 
-def _differing(ours: Any, fields: Fields, live: Any, path: str) -> Iterator[str]:
-    if not fields and not _same(ours, live):
+def _differing(
+    ours: Any, fields: Fields, live: Any, path: str, is_same: Callable[[Any, Any], bool]
+) -> Iterator[str]:
+    if not fields and not is_same(ours, live):
         yield path.removeprefix(".")
     for key, inner in fields.items():
         mine = _at(ours, key)
@@ -155,10 +160,10 @@ def _differing(ours: Any, fields: Fields, live: Any, path: str) -> Iterator[str]
         if mine is _MISSING or mine is None:
             continue
         theirs, there = _at(live, key), path + _step(key)
-        if theirs is _MISSING:
+        if theirs is not _MISSING:
+            yield from _differing(mine, inner, theirs, there, is_same)
+        elif not is_same(mine, None):
             yield there.removeprefix(".")
-        else:
-            yield from _differing(mine, inner, theirs, there)
 
 
 def select_changed(before: Any, after: Any, fields: Fields | None) -> Fields | None:

@@ -9,18 +9,21 @@ from gate.core.attempt.last_look import LeftObject
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import kind_of
 from gate.core.model.body import Body
-from gate.core.model.fact import Fact, Known, Unknown
+from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject, content
+from gate.core.plan.workload_body import with_template
 from gate.core.protocol.effects import Write
+from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.ssa import managed_fields
 from gate.core.ssa.last_applied import without_last_applied
+from gate.core.versions.judged_version import template_digest
 from gate.core.writes.replacement import find_before
 
 NOT_ANSWERED = Unknown("the answer was lost")
@@ -78,7 +81,7 @@ def went_back(
     written = attempt.ledger.written.get(ref)
     left = LeftObject(
         live,
-        sent=effect.body if applies and live.workload is None else None,
+        sent=find_sent(_find_baseline(attempt, ref), effect.body, live) if applies else None,
         field_manager=effect.field_manager,
         autoscaled=written is not None and written.autoscaled,
     )
@@ -93,6 +96,26 @@ def went_back(
         attempt, ledger=replace(attempt.ledger, restored=attempt.ledger.restored.put(ref, live))
     )
     return _follow_from_answer(attempt, before, live, effect.field_manager)
+
+
+def find_sent(baseline: Fact[Baseline], sent: Body, live: LiveObject) -> Body | None:
+    """Return what a restored object is held against, None if it is the version before anyway.
+
+    Of a workload that is its pod template: the rest of it is no version. One with the template that
+    served is what was to return, in whatever form it was sent.
+    """
+    if live.workload is None:
+        return sent
+    if isinstance(baseline, Known):
+        served = template_digest(baseline.value.template)
+        if template_digest(live.workload.template) == served:
+            return None
+    return with_template(live.body, sent)
+
+
+def _find_baseline(attempt: Attempt, ref: Ref) -> Fact[Baseline]:
+    targets = (one.baseline for one in attempt.plan.targets if one.ref == ref)
+    return next(targets, Absent())
 
 
 def _follow_from_answer(

@@ -9,6 +9,7 @@ from gate.core.endings.unwritten import has_gone, may_have_gone
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
+from gate.core.plan.kept_otherwise import find_kept_otherwise
 from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import why_not_restored, writes_back
 from gate.core.protocol.effects import Write
@@ -56,7 +57,15 @@ def _object(attempt: Attempt, ref: Ref, run: Run) -> ObjectResult:
         "changes": _changes(attempt, ref),
         "irreversible": _irreversible(attempt, ref),
         "not_restored": refused.reason.value if refused is not None else "",
+        "kept_otherwise": _kept_otherwise(attempt, ref),
     }
+
+
+def _kept_otherwise(attempt: Attempt, ref: Ref) -> list[str]:
+    """Name the fields that the server kept with other values than were applied; at most 50."""
+    written = attempt.ledger.written.get(ref)
+    paths = find_kept_otherwise(attempt.plan, written.after) if written is not None else ()
+    return list(paths[:MOST_PATHS])
 
 
 def _irreversible(attempt: Attempt, ref: Ref) -> str:

@@ -13,6 +13,7 @@ from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
+from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
 from gate.core.plan.rollback_plan import find_versions
 from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
@@ -37,6 +38,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_iter_paused(attempt),
         *_iter_autoscaled(attempt),
         *_iter_taken_fields(attempt),
+        *_iter_kept_otherwise(attempt),
         *_iter_dropped_paths(attempt),
         *_iter_kept_paths(attempt),
         *_refused_meanwhile(attempt),
@@ -192,6 +194,14 @@ def _iter_taken_fields(attempt: Attempt) -> Iterator[str]:
             lost = lost_fields(written, attempt.ledger.restored.get(ref))
             for manager, paths in sorted(lost.items()):
                 yield f"{name(ref)}: {_join_paths(paths)} taken from {manager}"
+
+
+def _iter_kept_otherwise(attempt: Attempt) -> Iterator[str]:
+    """Name what the server keeps otherwise than the way out sent it; what went back does not."""
+    for ref, written in attempt.ledger.written.items():
+        paths = find_kept_otherwise(attempt.plan, written.after)
+        if paths and ref not in attempt.ledger.restored:
+            yield describe_kept_otherwise(attempt.plan, ref, paths)
 
 
 def _iter_dropped_paths(attempt: Attempt) -> Iterator[str]:

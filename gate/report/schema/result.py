@@ -324,6 +324,9 @@ class ObjectResult(TypedDict):
     not_restored: Annotated[
         str, Meta(description='The reason why it could not be restored, as `Forbidden`; else "".')
     ]
+    kept_otherwise: Annotated[
+        list[str], Meta(description="Fields that the server kept with other values than applied.")
+    ]
 
 
 class RollbackResult(TypedDict):

@@ -26,6 +26,11 @@ def list_own_objects(result: Result, workload: WorkloadResult) -> list[ObjectRes
     ]
 
 
+def is_kept_otherwise(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether the server kept fields of a workload with other values than were applied."""
+    return any(one["kept_otherwise"] for one in list_own_objects(result, workload))
+
+
 def is_gone_by_now(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether the object of a workload was gone at the last look."""
     return any(one["action"] == "gone" for one in list_own_objects(result, workload))

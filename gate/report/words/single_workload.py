@@ -32,6 +32,7 @@ from gate.report.words.half_applied import (
     nothing_held,
 )
 from gate.report.words.object_names import (
+    is_kept_otherwise,
     object_name,
     some_names,
     workload_name,
@@ -173,7 +174,8 @@ def describe_verified(result: Result, workload: WorkloadResult) -> str:
             if returned := _restored_by_undo(result):
                 restored = f"the undo restored {names_of_objects(result, returned)}"
                 return f"{first}{restored}; {name} did not change; {new} is healthy"
-            same = f"{'then ' if after else ''}{name} had nothing to change; {new} is healthy"
+            same = f"{'then ' if after else ''}{name} {_how_unchanged(result, workload)}"
+            same = f"{same}; {new} is healthy"
             return first + (same if end is None else end.format(name=name))
         case _ if end is not None:
             return end.format(name=name, pods=pods_by_version(workload))
@@ -181,7 +183,18 @@ def describe_verified(result: Result, workload: WorkloadResult) -> str:
             undone = find_undone(workload)
             if undone is None:
                 return f"{name} runs {new}"
+            if is_kept_otherwise(result, workload):
+                other = f"{new}, which the server keeps otherwise than the undo sent it"
+                return f"the undo took {name} from {version_words(undone)} to {other}"
             return f"the undo took {name} back from {version_words(undone)}, to {new}"
+
+
+def _how_unchanged(result: Result, workload: WorkloadResult) -> str:
+    """Say that a run changed nothing of a workload, and whether all is as it was applied."""
+    if not is_kept_otherwise(result, workload):
+        return "had nothing to change"
+    sent = "the manifest says" if result["command"] == "apply" else "was sent"
+    return f"did not change, and the server keeps it otherwise than {sent}"
 
 
 def _restored_by_undo(result: Result) -> list[ObjectResult]:

@@ -153,7 +153,7 @@ def object_result(**over: Any) -> ObjectResult:
         "file": "",
         "line": 0,
     }
-    found |= {"changes": [], "irreversible": "", "not_restored": ""}
+    found |= {"changes": [], "irreversible": "", "not_restored": "", "kept_otherwise": []}
     result: ObjectResult = found | over
     return result
 

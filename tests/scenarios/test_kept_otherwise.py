@@ -1,0 +1,209 @@
+"""A server that keeps something else than was sent, as a mutating policy may have it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    warned,
+)
+from tests.bed.nodes import Nodes
+from tests.bed.pods import image_of
+from tests.bed.policies import IN_EARNEST, Policies
+from tests.bed.scene import Scene, secret, service, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import daemon_set, stateful_set
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import SLOW, kill_apply, recover
+from tests.scenarios.versions import CRASH, one_line, report, undo
+
+pytestmark = pytest.mark.newest_only("it serves no MutatingAdmissionPolicy of version v1")
+
+IMAGE = 'spec.template.spec.containers[name="web"].image'
+OTHER = "shop/other:7"
+PINNED = "shop/web:1@sha256:" + "5" * 64
+IMPATIENT = ("--progress-deadline", "20s", "--rollback-timeout", "40s")
+NAMES = {"deployments": "web", "statefulsets": "db", "daemonsets": "agent"}
+
+
+def version(resource: str, nodes: Nodes, number: int, behaviour: str = "") -> JSON:
+    """Return a version of the workload of a kind."""
+    image = f"shop/{NAMES[resource]}:{number}"
+    if resource == "statefulsets":
+        return stateful_set(image=image, replicas=2, behaviour=behaviour)
+    if resource == "daemonsets":
+        return daemon_set(image=image, pool=nodes.pool, behaviour=behaviour)
+    return web(number, behaviour=behaviour)
+
+
+def has_image(live: JSON, image: str) -> bool:
+    """Tell whether a workload's template has an image."""
+    return image_of(live["spec"]["template"]) == image
+
+
+def fail_over(scene: Scene, policies: Policies, old: JSON, new: JSON, resource: str) -> Result:
+    """Let a version fail; whoever returns the one of before gets `OTHER` in its place."""
+    before, after = (image_of(each["spec"]["template"]) for each in (old, new))
+    assert_verified(scene.apply(old))
+    with scene.applying(new, flags=IMPATIENT) as running:
+        name = NAMES[resource]
+        scene.objects.wait_for(resource, name, lambda live: has_image(live, after))
+        with policies.rewriting(resource, before, OTHER):
+            return running.wait(120.0)
+
+
+@pytest.mark.contract("B1691", "B143")
+@pytest.mark.parametrize("resource", NAMES)
+def test_a_workload_that_is_kept_otherwise_than_it_was_returned_is_not_restored(
+    scene: Scene, policies: Policies, nodes: Nodes, resource: str
+) -> None:
+    """What runs never served before: 5, with the field, and where to look for the reason."""
+    nodes.join(2)
+    old, new = (version(resource, nodes, n, f"crash={n}" * (n - 1)) for n in (1, 2))
+    result = fail_over(scene, policies, old, new, resource)
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", running="other")
+    assert ended["outcome"] == "rollback-failed", str(result)
+    assert "NotRestored" in {cause["reason"] for cause in ended["causes"]}
+    assert has_image(scene.objects.get(resource, NAMES[resource]), OTHER)
+    said = one_line(report(scene, result))
+    assert "containers[name=" in said
+    assert "than was sent to restore it" in said
+    assert "serves again" not in said
+    assert "kubectl get mutatingwebhookconfigurations" in said
+
+
+@pytest.mark.contract("B1691")
+def test_what_was_never_restored_is_not_what_a_later_failure_returns_to(
+    scene: Scene, policies: Policies
+) -> None:
+    """It is remembered as nobody's version; without the policy the next failure goes to v1."""
+    result = fail_over(scene, policies, web(), web(2, behaviour=CRASH), "deployments")
+    assert result.exit_code == 5, str(result)
+    assert_verified(undo(scene))
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1691")
+def test_an_image_that_admission_pins_both_times_is_the_version_before(
+    scene: Scene, policies: Policies
+) -> None:
+    """The template is the one that served: 4, and nothing is said of it."""
+    with policies.rewriting("deployments", "shop/web:1", PINNED):
+        assert_verified(scene.apply(web()))
+        result = scene.apply(web(2, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, PINNED)
+    assert not warned(result, "the server keeps"), str(result)
+
+
+@pytest.mark.contract("B1691")
+@pytest.mark.sandbox_only("minutes of waiting")
+def test_a_recovery_looks_at_what_the_server_keeps(
+    scene: Scene, program: PlayedGate, policies: Policies
+) -> None:
+    """What it returns in the place of a gate that died is not the version before: 5."""
+    assert_verified(scene.apply(web()))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
+    with policies.rewriting("deployments", "shop/web:1", OTHER):
+        result = recover(scene)
+    ended = assert_ended(result, 5, "rollback-failed", "Interrupted", running="other")
+    assert "NotRestored" in {cause["reason"] for cause in ended["causes"]}
+    assert warned(result, "deployment/web was not restored", "image")
+
+
+@pytest.mark.contract("B1692", "B1693")
+def test_an_image_that_is_put_back_is_named(scene: Scene, policies: Policies) -> None:
+    """Nothing rolls: 0, as admission may set images, but the manifest does not run."""
+    assert_verified(scene.apply(web()))
+    keeps = f"the server keeps deployment/web otherwise than the manifest says: {IMAGE}"
+    with policies.rewriting("deployments", "shop/web:2", "shop/web:1"):
+        seen = scene.gate("preflight", "-f", scene.manifest(web(2)))
+        result = scene.apply(web(2))
+    assert (seen.exit_code, keeps in seen.stderr) == (0, True), str(seen)
+    assert_verified(result, "NoChange")
+    assert result.document["warnings"].count(keeps) == 1, str(result)
+    assert result.document["objects"][0]["kept_otherwise"] == [IMAGE]
+    said = one_line(report(scene, result))
+    assert "did not change, and the server keeps it otherwise than the manifest says" in said
+    assert "nothing to change" not in said
+
+
+@pytest.mark.contract("B1692")
+def test_what_a_configuration_is_kept_with_is_named(scene: Scene, policies: Policies) -> None:
+    """The version rolls out and is verified, with another configuration than was sent."""
+    assert_verified(scene.apply(settings("one"), web()))
+    with policies.pinning("mode", "one"):
+        result = scene.apply(settings("two"), web(2))
+    assert_verified(result)
+    assert (
+        result.document["warnings"].count(
+            "the server keeps configmap/settings otherwise than the manifest says: data.mode"
+        )
+        == 1
+    ), str(result)
+
+
+@pytest.mark.contract("B1692")
+def test_a_policy_that_began_after_the_dry_run_is_seen_in_the_answer(
+    scene: Scene, policies: Policies
+) -> None:
+    """Nothing was foreseen; the document goes by what was written."""
+    assert_verified(scene.apply(web()))
+    with policies.rewriting("deployments", "shop/web:2", OTHER, IN_EARNEST):
+        result = scene.apply(web(2))
+    assert_verified(result)
+    assert_runs(scene.objects, OTHER)
+    assert "the server keeps" not in result.stderr
+    assert warned(result, "the server keeps deployment/web otherwise", IMAGE), str(result)
+
+
+@pytest.mark.contract("B1692", "B1693")
+def test_an_undo_to_what_is_kept_otherwise_did_not_take_it_back(
+    scene: Scene, policies: Policies
+) -> None:
+    """What runs is the version of nobody's revision, and is called by its own."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.apply(web(2)))
+    with policies.rewriting("deployments", "shop/web:1", OTHER):
+        result = undo(scene)
+    assert_verified(result)
+    keeps = f"the server keeps another {IMAGE} than is sent"
+    assert f"deployment/web will differ from revision 1 (shop/web:1): {keeps}" in result.stderr
+    assert warned(result, "the server keeps deployment/web otherwise than the undo sent it", IMAGE)
+    said = one_line(report(scene, result))
+    assert "the undo took deployment/web from revision 2, shop/web:2 to revision 3" in said
+    assert f"{OTHER}, which the server keeps otherwise than the undo sent it" in said
+    assert "took deployment/web back" not in said
+
+
+@pytest.mark.contract("B1692")
+def test_an_undo_that_the_server_would_not_keep_is_refused(
+    scene: Scene, policies: Policies
+) -> None:
+    """It would write nothing but what runs, and the refusal names the field."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.apply(web(2)))
+    with policies.rewriting("deployments", "shop/web:1", "shop/web:2"):
+        result = undo(scene)
+    keeps = f"the server keeps another {IMAGE} than is sent"
+    assert_refused(result, "Conflict", "would not change", keeps)
+
+
+@pytest.mark.contract("B1692")
+def test_what_the_server_writes_in_another_form_is_kept(scene: Scene) -> None:
+    """Defaults are filled in, and quantities are written as the server writes them."""
+    body = web(minReadySeconds=0)
+    body["spec"]["template"]["spec"]["volumes"] = [{"name": "tmp", "emptyDir": {}}]
+    (container,) = body["spec"]["template"]["spec"]["containers"]
+    container["resources"] = {"requests": {"cpu": "1000m", "memory": "0.5Gi"}, "limits": {}}
+    container["ports"] = [{"containerPort": 8080}]
+    container["env"].append({"name": "EMPTY", "value": ""})
+    result = scene.apply(settings(""), service(), secret(), body)
+    assert_verified(result)
+    assert not warned(result, "the server keeps"), str(result)

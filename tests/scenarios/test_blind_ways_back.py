@@ -46,6 +46,11 @@ def is_read_of_sets(request: Request) -> bool:
     return request.method == "GET" and "/statefulsets" in request.path and not is_watch
 
 
+def is_eviction(request: Request) -> bool:
+    """Tell whether a request removes a pod."""
+    return request.method == "POST" and request.path.endswith("/eviction")
+
+
 def is_write(request: Request) -> bool:
     """Tell whether a request writes what the way back restores."""
     kinds = ("/deployments", "/configmaps")
@@ -118,6 +123,29 @@ def test_a_workload_that_cannot_be_read_is_left_to_recover(tmp_path: Path) -> No
         assert_rolled_back(scene.gate("recover", "--output", "json"), "CrashLoop")
         pods = scene.objects.list_all("pods")
         assert [image_of(pod) for pod in pods] == ["shop/db:1"] * 3
+
+
+@pytest.mark.contract("B1711", "B924")
+def test_a_pod_whose_removal_has_no_answer_is_left_to_recover(tmp_path: Path) -> None:
+    """The StatefulSet went back, and can go no further until that pod goes."""
+    sets = (db(1),), (db(2, behaviour=CRASHES),)
+    with unanswered(tmp_path, Gateway(AWAY), is_eviction, GONE_BACK, *sets) as (scene, result):
+        assert_ended(result, 5, "rollback-failed", "CrashLoop")
+        assert "its removal has no answer: apiserver is shutting down" in one_line(result.stdout)
+        assert "finish the rollback: rollout-gate recover" in advice_of(result)
+        assert_rolled_back(scene.gate("recover", "--output", "json"), "CrashLoop")
+        pods = scene.objects.list_all("pods")
+        assert [image_of(pod) for pod in pods] == ["shop/db:1"] * 3
+
+
+@pytest.mark.contract("B1711", "B924")
+def test_a_pod_whose_removal_is_refused_leaves_nothing_to_finish(tmp_path: Path) -> None:
+    """Whoever may not evict it now may not do so the next time."""
+    sets = (db(1),), (db(2, behaviour=CRASHES),)
+    with unanswered(tmp_path, Gateway(DENIED), is_eviction, GONE_BACK, *sets) as (scene, result):
+        assert_ended(result, 5, "rollback-failed", "CrashLoop")
+        assert not result.document["recoverable"]
+        assert NOTHING_LEFT in scene.gate("recover").stderr
 
 
 UNANSWERED = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
@@ -11,7 +10,6 @@ from gate.core.attempt.check_answers import iter_against
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.ending_workload import revisions_of, workload_of
 from gate.core.attempt.journal import record_of
-from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.left_objects import (
     collect_left,
     collect_written,
@@ -21,6 +19,7 @@ from gate.core.attempt.left_objects import (
     members_of,
     stands_as_left,
 )
+from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.left_version import find_left_version
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.version_before import is_same_throughout, stays_as_remembered
@@ -48,10 +47,6 @@ from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.history import Closed, Closing
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 
-_LEFT_OPEN: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
-"""The orderly ends that leave something to finish."""
-_NO_ANSWERS: Final = (Reason.UNAUTHORIZED, Reason.UNREACHABLE)
-"""Why a write was given up that the same server may accept later."""
 _UNDECIDED: Final = (Outcome.APPLIED, Outcome.SUPERSEDED, Outcome.REFUSED)
 """The ends of a workload that say nothing about the version that was written."""
 _DECIDED: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, *_UNDECIDED)
@@ -77,28 +72,6 @@ def closed_of(attempt: Attempt) -> Closed:
             for ref in written
         ),
     )
-
-
-def is_left_open(attempt: Attempt) -> bool:
-    """Tell whether an attempt ended with something left to finish.
-
-    A write that was done too late to be taken back is in its record, for whoever comes next, and so
-    is a way back whose requests got no usable answer.
-    """
-    has_written = attempt.may_have_written or attempt.plan.resumed is not None
-    ending = attempt.result.ending
-    if ending is None or not has_written:
-        return False
-    if ending.outcome is not Outcome.ROLLBACK_FAILED:
-        return ending.outcome in _LEFT_OPEN
-    found = {one.kind for one in attempt.ledger.findings.values()}
-    return FindingKind.WRITTEN_LATE in found or _is_unanswered(attempt)
-
-
-def _is_unanswered(attempt: Attempt) -> bool:
-    """Tell whether a way back ended for want of an answer: then nothing looked at it last."""
-    is_given_up = any(one.reason in _NO_ANSWERS for one in attempt.writes.refusals.values())
-    return is_given_up or math.isinf(attempt.course.inspecting_since)
 
 
 _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]

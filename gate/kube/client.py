@@ -80,6 +80,8 @@ class Client:
         self.connection = connection
         self.limits = limits or Limits()
         self.contact = contact
+        self.is_beside = False
+        """Whether nothing that it asks for is followed or written, as locks (`Contact`)."""
         self._clock = clock
         self.jitter = connection.jitter
         self._stopping = stopping or threading.Event()
@@ -294,12 +296,13 @@ class Client:
 
     def _note_success(self) -> None:
         if self.contact is not None:
-            self.contact.note_success()
+            self.contact.note_success(beside=self.is_beside)
 
     def _note_failure(self, error: ApiError, sent_at: float = math.inf) -> None:
         self.pace.note_trouble()
         if self.contact is not None:
-            self.contact.note_failure(error.message, sent_at, error.answer)
+            answer, beside = error.answer, self.is_beside
+            self.contact.note_failure(error.message, sent_at, answer, beside=beside)
 
 
 def chunks(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:

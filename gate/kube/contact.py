@@ -27,8 +27,9 @@ class Contact:
     """Reports what goes wrong with the server; shared by the client and all watches.
 
     Every failure is reported, since facts may have been missed. Contact is lost once requests have
-    failed for `patience_seconds` and none succeeded between. No lock guards it: two threads may
-    report the same thing twice, which is harmless.
+    failed for `patience_seconds` and none succeeded between. Requests `beside` are about nothing
+    that is followed or written, as of locks: while any other fails, their success shows nothing.
+    No lock guards it: two threads may report the same thing twice, which is harmless.
     """
 
     def __init__(
@@ -44,24 +45,31 @@ class Contact:
         self._succeeded_at = -math.inf
         self._failing_since = math.inf
         self._answers: set[str] = set()
+        self._only_beside = True
         self._lost = False
         self._refused: set[str] = set()
 
-    def note_success(self) -> None:
+    def note_success(self, *, beside: bool = False) -> None:
         """Note that the server answered a request."""
+        if beside and not self._only_beside:
+            return
+        self._only_beside = True
         self._succeeded_at, self._failing_since = self._clock.now(), math.inf
         self._answers = set()
         if self._lost:
             self._lost = False
             self._put(ContactRestored(self._succeeded_at))
 
-    def note_failure(self, why: str, sent_at: float = math.inf, answer: str = "") -> None:
+    def note_failure(
+        self, why: str, sent_at: float = math.inf, answer: str = "", *, beside: bool = False
+    ) -> None:
         """Note that a request that was sent then had no answer, or that a watch broke just now.
 
         `answer` is what came instead of one that can be used, "" for nothing. A new one is told
         also of contact that was lost.
         """
         now = self._clock.now()
+        self._only_beside &= beside
         unanswered_since = max(min(sent_at, now), self._succeeded_at)
         self._failing_since = min(self._failing_since, unanswered_since)
         self._put(ContactFailed(now, why))

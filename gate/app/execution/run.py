@@ -22,7 +22,7 @@ from gate.app.runtime.tape import Tape
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.worker_lanes import Lanes, Performers
 from gate.clock import Clock
-from gate.core.attempt.history_entries import is_left_open
+from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Known

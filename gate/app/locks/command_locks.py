@@ -96,7 +96,7 @@ def lock_client(session: Session) -> Client:
     """Return a client with the limits for locks, sharing the session's connections and pace."""
     contact = session.client.contact
     client = Client(session.connection, session.clock, limits=LIMITS, contact=contact)
-    client.pace = session.client.pace
+    client.pace, client.is_beside = session.client.pace, True
     return client
 
 

@@ -30,7 +30,7 @@ from gate.core.ssa.managed_fields import select_retained
 from gate.core.ssa.unions import without_unions
 from gate.core.ssa.unowned_fields import claims_for_apply
 from gate.errors import RefusedError
-from gate.kube.failures import Forbidden, NotFound, Rejected
+from gate.kube.failures import ApiError, Forbidden, NotFound, Rejected
 from gate.kube.writes import Writer
 from gate.report.words.attempt_advice import take_over_flags
 from gate.side_by_side import each
@@ -57,17 +57,21 @@ def with_way_back(
 ) -> Plan:
     """Return the plan, its objects marked that a failure could not take back.
 
-    `trials` are dry-run results that the plan does not have. Raises RefusedError (`Irreversible`)
-    if there is such an object and that is not `allowed`.
+    `trials` are dry-run results that the plan does not have. Raises RefusedError (`Irreversible`,
+    or `Forbidden` where a right is missing) if there is such an object and that is not `allowed`.
     """
     written = _as_written(plan, trials or {})
     writes = _list_applies(plan, written)
     held = {write.ref: _find_held(plan, written, write) for write in writes}
     templates = {ref: one for ref, held_ in held.items() if (one := _select(held_, is_of_template))}
+    refusals = _find_refusals(session, plan, writes)
+    missing = next((one for one in refusals.values() if isinstance(one, Forbidden)), None)
+    if missing is not None and not allowed:
+        raise missing  # a role mends it: nothing of the change is one-way
     stays: Mapping[Ref, str] = {
         **irreversible(plan, written, frozenset()),
         **{ref: f"{_OWNED}: {_name_held(found)}" for ref, found in templates.items()},
-        **_find_refusals(session, plan, writes),
+        **{ref: error.message for ref, error in refusals.items()},
     }
     for ref, found in held.items():
         if rest := _select(found, _is_left_to_others):
@@ -142,18 +146,24 @@ def _predict_wanted(plan: Plan, back: PlannedWrite, before: LiveObject) -> dict[
     return wanted
 
 
-def _find_refusals(session: Session, plan: Plan, writes: Iterable[PlannedWrite]) -> dict[Ref, str]:
+def _find_refusals(
+    session: Session, plan: Plan, writes: Iterable[PlannedWrite]
+) -> dict[Ref, ApiError]:
     """Ask the server whether it accepts the applies of the way back; return why it does not."""
     tried = [
         _Tried(write, before) for write in writes if (before := plan.before(write.ref)) is not None
     ]
     writer = Writer(session.client, session.resources, session.clock)
     answers = each(session.clock, lambda one: _answer(writer, one), tried)
-    return {one.write.ref: answer for one, answer in zip(tried, answers, strict=True) if answer}
+    return {
+        one.write.ref: refusal
+        for one, refusal in zip(tried, answers, strict=True)
+        if refusal is not None
+    }
 
 
-def _answer(writer: Writer, tried: _Tried) -> str:
-    """Return why the server would refuse to restore an object, "" if it would not.
+def _answer(writer: Writer, tried: _Tried) -> ApiError | None:
+    """Return why the server would refuse to restore an object, None if it would not.
 
     It is tried with force: who owns the fields then is known otherwise.
     """
@@ -163,8 +173,8 @@ def _answer(writer: Writer, tried: _Tried) -> str:
     try:
         writer.dry_run(trial)
     except (Rejected, Forbidden, NotFound) as error:
-        return "" if NO_DRY_RUN in error.message else error.message
-    return ""
+        return None if NO_DRY_RUN in error.message else error
+    return None
 
 
 def _body_of_trial(tried: _Tried) -> Body:

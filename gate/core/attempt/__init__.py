@@ -9,6 +9,7 @@ __all__ = [
     "history_entries",
     "journal",
     "last_look",
+    "left_open",
     "limits",
     "replacement",
     "state",

@@ -10,7 +10,6 @@ from gate.core.attempt.check_answers import iter_against
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.ending_workload import revisions_of, workload_of
 from gate.core.attempt.journal import record_of
-from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.left_objects import (
     collect_left,
     collect_written,
@@ -20,6 +19,7 @@ from gate.core.attempt.left_objects import (
     members_of,
     stands_as_left,
 )
+from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.left_version import find_left_version
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.version_before import is_same_throughout, stays_as_remembered
@@ -47,8 +47,6 @@ from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.history import Closed, Closing
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 
-_LEFT_OPEN: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
-"""The orderly ends that leave something to finish."""
 _UNDECIDED: Final = (Outcome.APPLIED, Outcome.SUPERSEDED, Outcome.REFUSED)
 """The ends of a workload that say nothing about the version that was written."""
 _DECIDED: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, *_UNDECIDED)
@@ -74,20 +72,6 @@ def closed_of(attempt: Attempt) -> Closed:
             for ref in written
         ),
     )
-
-
-def is_left_open(attempt: Attempt) -> bool:
-    """Tell whether an attempt ended with something left to finish.
-
-    A write that was done too late to be taken back is in its record, for whoever comes next.
-    """
-    has_written = attempt.may_have_written or attempt.plan.resumed is not None
-    found = {one.kind for one in attempt.ledger.findings.values()}
-    ends = (
-        (*_LEFT_OPEN, Outcome.ROLLBACK_FAILED) if FindingKind.WRITTEN_LATE in found else _LEFT_OPEN
-    )
-    ending = attempt.result.ending
-    return ending is not None and ending.outcome in ends and has_written
 
 
 _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]

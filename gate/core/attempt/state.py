@@ -109,8 +109,8 @@ class Requests:
     """The effects that await an answer, by id, and when to ask again.
 
     `reread_at` is when a way back read its workloads again, `users_asked_at` when it asked who
-    uses what it deletes. `unread`: a read failed in this confirmation; `unreadable`: the last did.
-    `wait` is for objects beside the workloads.
+    uses what it deletes. `unread`: a read failed in this confirmation; `unreadable`: why the last
+    one did, "" if it did not. `wait` is for objects beside the workloads.
     """
 
     outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
@@ -120,7 +120,7 @@ class Requests:
     reread_at: float = -math.inf
     users_asked_at: float = -math.inf
     unread: bool = False
-    unreadable: bool = False
+    unreadable: str = ""
     wait: Wait = field(default_factory=Wait)
 
 

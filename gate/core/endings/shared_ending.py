@@ -31,7 +31,7 @@ def end_alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     if trigger is Trigger.REJECTED:
         return _end_beside_rejection(attempt, ref)
     trouble = attempt.interference.contact.trouble
-    why = CleanText(trouble.why if trouble else "its time ran out before an answer came")
+    why = CleanText(trouble.why if trouble else _say_unanswered(attempt))
     reason = trouble.reason if trouble else Reason.UNREACHABLE
     if attempt.plan.writes and not attempt.may_have_written:
         return Ending(Outcome.REFUSED, reason, why)
@@ -41,6 +41,13 @@ def end_alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     if trouble is None:
         return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=why)
     return Ending(Outcome.LOST_CONTACT, reason, why, failure.causes)
+
+
+def _say_unanswered(attempt: Attempt) -> str:
+    unread = attempt.requests.unreadable
+    if not unread:
+        return "its time ran out before an answer came"
+    return f"the last read before its time ran out got no usable answer: {unread}"
 
 
 def _end_beside_rejection(attempt: Attempt, ref: Ref | None) -> Ending:

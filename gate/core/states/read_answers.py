@@ -7,7 +7,7 @@ from dataclasses import replace
 from gate.core.attempt.limits import RETRY_SECONDS
 from gate.core.attempt.state import Attempt, Rejection
 from gate.core.kinds.registry import kind_of
-from gate.core.model.fact import Absent, Known
+from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read
@@ -41,11 +41,16 @@ def fold_read(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt
         case _ if (refusal := _find_refusal(attempt, effect)) is not None:
             return refused_for_good(attempt, refusal), ()
         case _:
-            later = attempt.now + RETRY_SECONDS
+            later, why = attempt.now + RETRY_SECONDS, _why_unreadable(answer.fact)
             return replace(
                 attempt,
-                requests=replace(attempt.requests, unread=True, unreadable=True, not_before=later),
+                requests=replace(attempt.requests, unread=True, unreadable=why, not_before=later),
             ), ()
+
+
+def _why_unreadable(fact: Fact[LiveObject]) -> str:
+    why = fact.why if isinstance(fact, Unknown) else "the server showed an older state"
+    return why or "it was not answered"
 
 
 def _find_refusal(attempt: Attempt, effect: Read) -> Rejection | None:
@@ -67,7 +72,7 @@ def is_stale(attempt: Attempt, live: LiveObject) -> bool:
 
 def _decidable(attempt: Attempt, effect: Read) -> Attempt:
     """Mark the write that waited for this read as ready to be decided again."""
-    attempt = replace(attempt, requests=replace(attempt.requests, unreadable=False))
+    attempt = replace(attempt, requests=replace(attempt.requests, unreadable=""))
     if effect.whole_rollout:
         attempt = mark_reread(attempt, effect.ref)
     retry = attempt.writes.retry

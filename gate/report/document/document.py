@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gate.core.attempt.ending import Ending
-from gate.core.attempt.history_entries import is_left_open
+from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
 from gate.core.endings.differences import differences
 from gate.core.model.fact import Known

@@ -89,3 +89,38 @@ def test_a_slow_answer_tells_that_the_server_was_away(seconds: float, said: int)
     with contact.timing():
         clock.advance_to(seconds)
     assert [type(event) for event in heard] == [ContactFailed] * said
+
+
+@pytest.mark.contract("B1710")
+def test_what_is_beside_ends_no_loss_that_anything_else_shows() -> None:
+    """A lock is renewed all the while: contact is lost, and back with another request alone."""
+    heard: list[ContactEvent] = []
+    clock = VirtualClock()
+    contact = Contact(clock, heard.append)
+    for at in (0.0, 4.0, 8.0):
+        clock.advance_to(at)
+        contact.note_failure("no", answer=DOWN)
+        contact.note_success(beside=True)
+    clock.advance_to(9.0)
+    contact.note_failure("no", answer=DOWN, beside=True)
+    contact.note_success(beside=True)
+    lost = ContactLost(8.0, "no", 8.0, (DOWN,))
+    assert [event for event in heard if not isinstance(event, ContactFailed)] == [lost]
+    contact.note_success()
+    assert heard[-1] == ContactRestored(9.0)
+
+
+@pytest.mark.contract("B1710", "B1603")
+def test_what_is_beside_ends_what_it_shows_itself() -> None:
+    """Nothing else is asked while a lock is waited for: it counts alone."""
+    heard: list[ContactEvent] = []
+    clock = VirtualClock()
+    contact = Contact(clock, heard.append)
+    for at in (0.0, 8.0):
+        clock.advance_to(at)
+        contact.note_failure("no", beside=True)
+    contact.note_success(beside=True)
+    assert heard[-2:] == [ContactLost(8.0, "no", 8.0), ContactRestored(8.0)]
+    clock.advance_to(20.0)
+    contact.note_failure("no", beside=True)
+    assert heard[-1] == ContactFailed(20.0, "no")

@@ -275,8 +275,8 @@ def test_a_watch_that_opens_is_contact(make_client: MakeClient, server: Scripted
     notes: list[str] = []
 
     class Noting(Contact):
-        def note_success(self) -> None:
-            notes.append("contact")
+        def note_success(self, *, beside: bool = False) -> None:
+            notes.append("beside" if beside else "contact")
 
     clock = Ending(0.1)
     server.on("GET", PODS, a_list(), Stream([_bookmark("101"), _bookmark("102")]), Stream())

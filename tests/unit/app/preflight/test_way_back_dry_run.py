@@ -14,6 +14,7 @@ from tests.unit.kube.scripted import as_status
 
 DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
 DENIED = 'deployments.apps "web" is forbidden: the policy denies shop/web:1'
+NO_RIGHT = 'deployments.apps "web" is forbidden: User "ci" cannot patch resource "deployments"'
 
 
 def denying(server: Server, code: int, said: str, reason: str) -> Callable[[Any], None]:
@@ -68,3 +69,31 @@ def test_a_webhook_that_takes_no_dry_run_tells_nothing_of_the_way_back(
     said = 'admission webhook "audit.example.test" does not support dry run'
     server.on_request = denying(server, 400, said, "BadRequest")
     assert gate("apply", file=[manifest(web("2"))]).code == 0
+
+
+@pytest.mark.contract("B1712")
+@pytest.mark.parametrize("command", ["apply", "preflight"])
+def test_a_right_that_goes_before_the_way_back_is_tried_is_asked_for(
+    gate: Gate, server: Server, manifest: Manifest, command: str
+) -> None:
+    """Somebody took it between the dry run of the way out and that of the way back."""
+    server.put(web())
+    server.on_request = denying(server, 403, NO_RIGHT, "Forbidden")
+    ended = gate(command, file=[manifest(web("2"))])
+    assert (ended.code, ended.document["reason"]) == (3, "Forbidden")
+    assert NO_RIGHT in ended.err
+    assert "print the Role that a manifest needs" in ended.err
+    assert "rreversible" not in ended.err
+    assert not server.writes()
+
+
+@pytest.mark.contract("B1712")
+def test_a_right_that_is_missing_for_the_way_back_is_warned_of_where_that_is_allowed(
+    gate: Gate, server: Server, manifest: Manifest
+) -> None:
+    """Whoever needs no way back goes on, as after any other refusal of it."""
+    server.put(web())
+    server.on_request = denying(server, 403, NO_RIGHT, "Forbidden")
+    ended = gate("apply", file=[manifest(web("2"))], allow_irreversible=True)
+    assert ended.code == 0
+    assert NO_RIGHT in str(ended.document["warnings"])

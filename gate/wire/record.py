@@ -274,7 +274,12 @@ def _pods_before(before: PodsBefore) -> dict[str, Any]:
     others: dict[str, list[str]] = {}
     for place, key in before.others.items():
         others.setdefault(key, []).append(place)
-    return {"usual": before.usual, "others": others, "going": sorted(before.going)}
+    return {
+        "usual": before.usual,
+        "others": others,
+        "going": sorted(before.going),
+        "count": before.count,
+    }
 
 
 def _pods_before_of(value: Mapping[str, Any]) -> PodsBefore:
@@ -285,7 +290,8 @@ def _pods_before_of(value: Mapping[str, Any]) -> PodsBefore:
         for place in places
     )
     going = frozenset(map(clean_line, value.get("going") or ()))
-    return PodsBefore(clean_line(value.get("usual", "")), FrozenMap(others), going)
+    usual = clean_line(value.get("usual", ""))
+    return PodsBefore(usual, FrozenMap(others), going, int(value.get("count", 0)))
 
 
 def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gate.core.attempt.ending import Ending
-from gate.core.attempt.following import applied_found, applied_of, start_following
+from gate.core.attempt.following import applied_found
 from gate.core.attempt.replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt, Rejection, Undecided
 from gate.core.checks.spec import OnInconclusive
@@ -30,12 +30,12 @@ from gate.core.recovery.own_deletions import find_deleted
 from gate.core.recovery.reasons import find_refusal
 from gate.core.recovery.replaced_objects import without_replaced
 from gate.core.recovery.resumed_objects import collect_resumed
+from gate.core.recovery.resumed_rollouts import follow_again
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.writes.removed_owners import are_owners_removed
-from gate.core.writes.results import count_made
 
 Found = Mapping[Ref, Fact[LiveObject]]
 """The live state of each object of the record; none is Unknown."""
@@ -365,7 +365,7 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
     refusal = find_refusal(resumed)
     attempt = replace(attempt, result=replace(attempt.result, rejection=refusal))
     for target in attempt.plan.targets:
-        attempt = _follow_target(attempt, target, written.get(target.ref))
+        attempt = follow_again(attempt, target, written.get(target.ref))
     return replace(
         attempt, workloads=replace(attempt.workloads, replacements=_removals_of(attempt, resumed))
     )
@@ -378,15 +378,3 @@ def _removals_of(attempt: Attempt, resumed: Resumed) -> FrozenMap[str, Replaceme
         for one in resumed.record.followed
         for pod in one.removed
     )
-
-
-def _follow_target(attempt: Attempt, target: Target, written: WrittenObject | None) -> Attempt:
-    live = target.snapshot.live
-    if live is None or target.ref in attempt.interference.departures:
-        return attempt
-    if written is None:
-        return start_following(attempt, applied_found(attempt.now, live), target.snapshot)
-    applied = applied_of(attempt.now, written.before, written.after, written.field_manager)
-    if applied.replicas == 0:
-        applied = replace(applied, replicas=count_made(attempt, target.ref) or 0)
-    return start_following(attempt, applied, target.snapshot)

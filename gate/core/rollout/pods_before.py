@@ -16,12 +16,14 @@ class PodsBefore:
     Versions are keys (`WorkloadKind.key_of_pod`), places what a pod's successor takes over from it
     (`WorkloadKind.place_of_pod`). `usual` is the version of most pods, "" if there were none, and
     `others` has the places of all other pods. A place where no pod was has the usual one.
-    `going` are the uids of those that were being deleted already.
+    `going` are the uids of those that were being deleted already, `count` is how many places had a
+    pod.
     """
 
     usual: str = ""
     others: FrozenMap[str, str] = field(default_factory=FrozenMap)
     going: frozenset[str] = frozenset()
+    count: int = 0
 
     @classmethod
     def of(cls, versions: Mapping[str, str], going: Iterable[str] = ()) -> PodsBefore:
@@ -29,7 +31,7 @@ class PodsBefore:
         counts = Counter(versions.values())
         usual = counts.most_common(1)[0][0] if counts else ""
         others = {place: key for place, key in versions.items() if key != usual}
-        return cls(usual, FrozenMap(others), frozenset(going))
+        return cls(usual, FrozenMap(others), frozenset(going), len(versions))
 
     def ran(self, place: str, key: str) -> bool:
         """Tell whether the pod at a place ran that version."""

@@ -95,7 +95,7 @@ RECORD = Record(
         Followed(
             WEB.ref,
             replace(BASELINE, unverified=_CRASH[0]),
-            pods_before=PodsBefore("v1", FrozenMap({"db-1": "v2"}), frozenset({"p-2", "p-3"})),
+            pods_before=PodsBefore("v1", FrozenMap({"db-1": "v2"}), frozenset({"p-2", "p-3"}), 3),
         ),
     ),
     policy=Policy(

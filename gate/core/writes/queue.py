@@ -33,11 +33,12 @@ from gate.core.writes.foreign_changes import (
     without_conflicts,
     without_foreign,
 )
-from gate.core.writes.lost_response import has_landed
+from gate.core.writes.lost_response import has_landed, has_landed_whole
 from gate.core.writes.order import answers_lost, sendable, with_at_head
 from gate.core.writes.other_users import find_users
 from gate.core.writes.removed_owners import owners_to_put_back, stands_unowned
-from gate.core.writes.request import is_refused_still, send, send_body
+from gate.core.writes.request import build_body, is_refused_still, send, send_body
+from gate.core.writes.results import went_back
 from gate.core.writes.way_out import next_out
 
 FRESH_SECONDS = 1.0
@@ -82,6 +83,9 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
         return replace(
             gone, ledger=replace(gone.ledger, deleted=(*gone.ledger.deleted, head.ref))
         ), ()
+    if (shown := _find_shown(attempt, head, retry)) is not None:
+        written = attempt.ledger.written[head.ref].after
+        return went_back(attempt.past_head(), head, written, shown), ()
     came_back = _came_back(attempt, head)
     if not _mine(attempt, head.ref) and not came_back:
         return _left_alone(attempt, head.ref), ()
@@ -222,11 +226,29 @@ def _put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
     return send_body(attempt, owners, owners.body)
 
 
+def _find_shown(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> LiveObject | None:
+    """Return the object that shows by a read that a write back is done, None if none does.
+
+    A lost answer is not waited for again: every earlier request has an older `resourceVersion`,
+    so that none of them can undo it. Where the way out left the same template, only all that our
+    manager owns can show it.
+    """
+    if retry is None or not retry.uncertain or head.verb is not Verb.APPLY:
+        return None
+    live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
+    if live is None or written is None or live.uid != written.after.uid:
+        return None
+    if has_landed(head, live, trial=None) and not has_landed(head, written.after, trial=None):
+        return live
+    sent = build_body(attempt, head, live)
+    return live if sent is not None and has_landed_whole(head, sent, live) else None
+
+
 def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
     """Tell whether a write back is done already; sent again, it does nothing.
 
-    Its answer was lost, or a load balancer delivered the request twice and this is the answer to
-    the second delivery.
+    A load balancer delivered the request twice and this is the answer to the second delivery, or
+    its answer was lost and its owners are gone since: sent again, it owns its fields again.
     """
     live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
     if live is None or head.verb is not Verb.APPLY:

@@ -71,15 +71,15 @@ def went_out(
 
 
 def went_back(
-    attempt: Attempt, effect: Write, before: LiveObject | None, live: LiveObject
+    attempt: Attempt, sent: Write | PlannedWrite, before: LiveObject | None, live: LiveObject
 ) -> Attempt:
     """Record what was restored, paused or scaled, and follow what was restored."""
-    ref, applies = effect.ref, effect.verb is Verb.APPLY
+    ref, applies = sent.ref, sent.verb is Verb.APPLY
     written = attempt.ledger.written.get(ref)
     left = LeftObject(
         live,
-        sent=effect.body if applies and live.workload is None else None,
-        field_manager=effect.field_manager,
+        sent=sent.body if applies and live.workload is None else None,
+        field_manager=sent.field_manager,
         autoscaled=written is not None and written.autoscaled,
     )
     attempt = replace(
@@ -92,7 +92,7 @@ def went_back(
     attempt = replace(
         attempt, ledger=replace(attempt.ledger, restored=attempt.ledger.restored.put(ref, live))
     )
-    return _follow_from_answer(attempt, before, live, effect.field_manager)
+    return _follow_from_answer(attempt, before, live, sent.field_manager)
 
 
 def _follow_from_answer(

@@ -1,0 +1,87 @@
+"""What a read shows of a write back whose answer was lost."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from gate.core.attempt.transitions import State
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Write
+from gate.core.protocol.events import AttemptEvent, WriteConflicted
+from gate.core.rollout.policy import Budgets, Policy
+from tests.unit.core import world
+from tests.unit.core.leaves import config, manifest
+from tests.unit.core.player import STARTED_AT, Player, ends, lost, planned, serving
+
+BACK = (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+
+
+def going_back() -> Player:
+    """Let a version fail together with its configuration, and begin to go back."""
+    server = serving(config("a"), v2="crash")
+    player = Player(server, planned(server, config("b"), manifest("v2")))
+    player.run_to(State.RECORDING, Leg.BACK)
+    return player
+
+
+@pytest.mark.contract("B162", "B1700")
+def test_each_write_back_that_a_read_shows_is_sent_once() -> None:
+    """Of the configuration as of the Deployment, and what was before is verified."""
+    player = going_back()
+    sent = len(player.writes)
+    player.bend(Write, partial(lost, done=True), times=20)
+    assert ends(player.run()) == BACK
+    assert [write.ref.kind for write in player.writes[sent:]] == ["ConfigMap", "Deployment"]
+    assert {player.web, world.config_ref()} == set(player.attempt.ledger.restored)
+
+
+@pytest.mark.contract("B162", "B1700")
+def test_a_write_back_that_no_read_shows_is_sent_again() -> None:
+    """With the version that was read; an earlier request that comes late is refused for its own."""
+    player = going_back()
+    sent = len(player.writes)
+    player.bend(Write, partial(lost, done=False), times=2)
+    player.bend(Write, partial(lost, done=True), times=2)
+    assert ends(player.run()) == BACK
+    kinds = [write.ref.kind for write in player.writes[sent:]]
+    assert kinds == ["ConfigMap", "ConfigMap", "ConfigMap", "Deployment"]
+
+
+@pytest.mark.contract("B1700")
+@pytest.mark.parametrize("done", [True, False])
+def test_a_template_that_never_changed_shows_nothing(*, done: bool) -> None:
+    """The way out changed another field alone: that has to be seen back."""
+    server = serving(config("a"))
+    body = {**manifest("v1"), "spec": {**manifest("v1")["spec"], "minReadySeconds": 7}}
+    policy = Policy(budgets=Budgets(bake_seconds=60.0))
+    player = Player(server, planned(server, config("b"), body, policy=policy))
+    player.pass_to(STARTED_AT + 10.0)
+    player.behave("crash", "v1")
+    player.run_to(State.RECORDING, Leg.BACK)
+    known = len(server.done)
+    player.behave("good", "v1")
+    player.bend(Write, lambda player, effect: player.answer(effect))
+    player.bend(Write, partial(lost, done=done), times=20 if done else 2)
+    assert ends(player.run()) == BACK
+    assert [write.ref.kind for write in server.done[known:]] == ["ConfigMap", "Deployment"]
+    leaves = server.stored[player.web].leaves
+    assert leaves.get("spec.minReadySeconds") == manifest("v1")["spec"].get("minReadySeconds")
+
+
+@pytest.mark.contract("B162")
+def test_a_write_back_that_was_delivered_twice_is_sent_again() -> None:
+    """The answer is that to the second delivery, a conflict: no answer was lost."""
+    player = going_back()
+    sent = len(player.writes)
+
+    def twice(player: Player, effect: Write) -> AttemptEvent:
+        player.server.perform(effect, player.attempt.now)
+        return WriteConflicted(player.attempt.now, effect.effect_id)
+
+    player.bend(Write, twice)
+    assert ends(player.run()) == BACK
+    kinds = [write.ref.kind for write in player.writes[sent:]]
+    assert kinds == ["ConfigMap", "ConfigMap", "Deployment"]

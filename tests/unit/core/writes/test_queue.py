@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from functools import partial
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from gate.core.attempt.transitions import State
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Write
-from gate.core.protocol.events import AttemptEvent, WriteConflicted
+from gate.core.protocol.effects import Read, Write
+from gate.core.protocol.events import AttemptEvent, Interrupted, WriteConflicted, WriteUncertain
 from gate.core.rollout.policy import Budgets, Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
@@ -85,3 +86,33 @@ def test_a_write_back_that_was_delivered_twice_is_sent_again() -> None:
     assert ends(player.run()) == BACK
     kinds = [write.ref.kind for write in player.writes[sent:]]
     assert kinds == ["ConfigMap", "ConfigMap", "Deployment"]
+
+
+def put_off(player: Player, effect: Write) -> AttemptEvent:
+    """Answer a write with an error, after which the next try is 5 s away."""
+    now = player.attempt.now
+    return WriteUncertain(now, effect.effect_id, "no", pause_seconds=5.0, answer="503")
+
+
+@pytest.mark.contract("B160")
+def test_a_write_without_a_clear_answer_is_read_back_after_the_pause() -> None:
+    """Neither the read nor the write comes before."""
+    player = going_back()
+    began_at = player.attempt.now
+    player.bend(Write, put_off, times=3)
+    assert ends(player.run()) == BACK
+    assert player.attempt.now >= began_at + 15.0
+
+
+@pytest.mark.contract("B153", "B160")
+def test_a_signal_ends_the_pause_before_a_write_back() -> None:
+    """There are few seconds then: each try that fails is followed by another one soon."""
+    player = going_back()
+    player.bend(Write, put_off, times=3)
+    player.run(lambda attempt: attempt.requests.not_before > attempt.now)
+    began_at = player.attempt.now
+    player.hear(Interrupted(began_at, signal.SIGTERM))
+    assert player.attempt.awaits(Read)
+    attempt = player.run()
+    assert set(attempt.ledger.restored) == {player.web, world.config_ref()}
+    assert attempt.now <= began_at + 3.5

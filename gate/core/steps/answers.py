@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
+from gate.core.attempt.doubt import Doubt
 from gate.core.attempt.following import UnexpectedAnswer
 from gate.core.attempt.limits import RETRY_SECONDS, SETTLING_SECONDS
 from gate.core.attempt.state import Attempt, Rejection, Retry
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import (
@@ -80,7 +82,7 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
         case Write(), WriteConflicted():
             return _again(attempt), ()
         case Write(), WriteUncertain():
-            return _again(_kept_off(attempt, answer)), ()
+            return _again(_kept_off(attempt, effect.ref, answer)), ()
         case Write(), WriteRejected(reason=Reason.NOT_FOUND) if is_lagging(attempt):
             return repeat_later(attempt), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
@@ -164,7 +166,7 @@ def _again(attempt: Attempt) -> Attempt:
     return replace(attempt, writes=replace(attempt.writes, retry=Retry(attempt.writes.uncertain)))
 
 
-def _kept_off(attempt: Attempt, answer: WriteUncertain) -> Attempt:
+def _kept_off(attempt: Attempt, ref: Ref, answer: WriteUncertain) -> Attempt:
     """Record an answer that was lost or says nothing; the server is asked nothing for a while.
 
     If the leg's budget ends before that, it is asked then.
@@ -176,11 +178,12 @@ def _kept_off(attempt: Attempt, answer: WriteUncertain) -> Attempt:
     )
     if attempt.now < attempt.leg_ends_at:
         not_before = min(not_before, attempt.leg_ends_at)
+    doubts = attempt.requests.doubts.put(ref, Doubt(answer.why, answer.answer))
     return surely_written(
         replace(
             attempt,
             writes=replace(attempt.writes, uncertain=True, lost_at=lost_at),
-            requests=replace(attempt.requests, not_before=not_before),
+            requests=replace(attempt.requests, not_before=not_before, doubts=doubts),
         )
     )
 

@@ -34,6 +34,7 @@ from gate.core.writes.foreign_changes import (
     without_foreign,
 )
 from gate.core.writes.lost_response import has_landed, has_landed_whole
+from gate.core.writes.obstacles import give_up_on_errors
 from gate.core.writes.order import answers_lost, sendable, with_at_head
 from gate.core.writes.other_users import find_users
 from gate.core.writes.removed_owners import owners_to_put_back, stands_unowned
@@ -87,8 +88,8 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
         written = attempt.ledger.written[head.ref].after
         return went_back(attempt.past_head(), head, written, shown), ()
     came_back = _came_back(attempt, head)
-    if not _mine(attempt, head.ref) and not came_back:
-        return _left_alone(attempt, head.ref), ()
+    if not came_back and (given_up := _give_up(attempt, head, retry)) is not None:
+        return given_up, ()
     if head.verb is Verb.DELETE and (first := _before_deletion(attempt, head)) is not None:
         return first
     owners = _lost_owners(attempt, head.ref)
@@ -106,14 +107,35 @@ def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) ->
     """Leave to others what they own now and restore the rest; give up if nothing is left."""
     smaller, others = without_conflicts(head, rejection.paths, attempt.ledger.written.get(head.ref))
     if smaller is None:
-        refusals = attempt.writes.refusals.put(head.ref, rejection)
-        attempt = attempt.past_head()
-        return replace(attempt, writes=replace(attempt.writes, refusals=refusals)), ()
+        return _with_refusal(attempt, rejection), ()
     attempt = replace(
         attempt,
         writes=replace(attempt.writes, retry=None),
     )
     return _send_back(_with_head(_with_dropped(attempt, head.ref, others), smaller), smaller)
+
+
+def _with_refusal(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """Give the write at the head of the queue up, for a reason that the report names."""
+    refusals = attempt.writes.refusals.put(rejection.ref, rejection)
+    attempt = attempt.past_head()
+    return replace(attempt, writes=replace(attempt.writes, refusals=refusals))
+
+
+def _give_up(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Attempt | None:
+    """Return the attempt without a write that is not to be sent any more, None for any other.
+
+    Somebody else has its object now, or the server has answered it with errors until the budget
+    ended, and a read has just shown that it is not done.
+    """
+    if not _mine(attempt, head.ref):
+        return _left_alone(attempt, head.ref)
+    doubt = attempt.requests.doubts.get(head.ref)
+    if retry is None or not retry.uncertain or retry.refused is not None or doubt is None:
+        return None
+    if not doubt.answer or attempt.now < attempt.leg_ends_at:
+        return None
+    return _with_refusal(attempt, give_up_on_errors(attempt, head.ref))
 
 
 def _deployments_first(attempt: Attempt) -> Step:

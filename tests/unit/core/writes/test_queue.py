@@ -13,8 +13,9 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Write
 from gate.core.protocol.events import AttemptEvent, Interrupted, WriteConflicted, WriteUncertain
 from gate.core.rollout.policy import Budgets, Policy
+from gate.core.writes.order import uncertain_writes
 from tests.unit.core import world
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, lost, planned, serving
 
 BACK = (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
@@ -116,3 +117,47 @@ def test_a_signal_ends_the_pause_before_a_write_back() -> None:
     attempt = player.run()
     assert set(attempt.ledger.restored) == {player.web, world.config_ref()}
     assert attempt.now <= began_at + 3.5
+
+
+def answered(player: Player, effect: Write) -> AttemptEvent:
+    """Answer a write with an error of the server."""
+    now = player.attempt.now
+    return WriteUncertain(now, effect.effect_id, "no webhook", pause_seconds=4.0, answer="500")
+
+
+@pytest.mark.contract("B1702")
+def test_a_write_back_that_gets_errors_is_given_up_with_the_budget() -> None:
+    """Each of them, after a read; what was refused is said with the words of the server."""
+    player = going_back()
+    player.bend(Write, answered, times=1000)
+    attempt = player.run()
+    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
+    late = "it could not be written within the budget: the server answered with 500: no webhook"
+    assert {one.message for one in attempt.writes.refusals.values()} == {late}
+    assert set(attempt.writes.refusals) == {player.web, world.config_ref()}
+    assert attempt.now >= attempt.leg_ends_at
+    assert uncertain_writes(attempt) == ()
+
+
+@pytest.mark.contract("B1702", "B27")
+def test_what_somebody_takes_over_meanwhile_is_theirs_and_not_given_up() -> None:
+    """The read after the budget shows it."""
+    player = going_back()
+    player.bend(Write, lambda player, effect: player.answer(effect))
+    player.bend(Write, answered, times=1000)
+    player.run(lambda attempt: attempt.now >= attempt.leg_ends_at - 3.0)
+    player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
+    assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
+
+
+@pytest.mark.contract("B153", "B1701")
+def test_a_signal_leaves_what_the_server_answered_among_the_causes() -> None:
+    """Also where there is no time to give the write up."""
+    player = going_back()
+    player.bend(Write, answered, times=1000)
+    player.run(lambda attempt: attempt.requests.not_before > attempt.now)
+    player.hear(Interrupted(player.attempt.now, signal.SIGTERM))
+    attempt = player.run()
+    assert attempt.result.ending is not None
+    said = [cause.message for cause in attempt.result.ending.causes]
+    assert any("the server answered with 500: no webhook" in one for one in said)

@@ -52,6 +52,7 @@ class Writer:
         self._resources = resources
         self._clock = clock
         self._has_written = False
+        self._uncertain_tries: dict[Ref, int] = {}
 
     def perform(self, effect: Write) -> WriteAnswer:
         """Send the write and say what became of it; never raises for an answer of the server.
@@ -62,7 +63,11 @@ class Writer:
         try:
             live, is_created = self._send(effect)
         except ApiError as error:
-            return self._answer_failure(effect, error)
+            if error.transient or not error.untouched:
+                return self._answer_uncertain(effect, error)
+            self._uncertain_tries.pop(effect.ref, None)
+            return self._answer_refusal(effect, error)
+        self._uncertain_tries.pop(effect.ref, None)
         self._has_written = True
         return Written(self._clock.now(), effect.effect_id, live, is_created)
 
@@ -146,22 +151,34 @@ class Writer:
         except decode.DecodeError as error:
             raise BadAnswer(f"the answer to a write cannot be read: {error}") from error
 
-    def _answer_failure(self, effect: Write, error: ApiError) -> WriteAnswer:
+    def _answer_uncertain(self, effect: Write, error: ApiError) -> WriteUncertain:
+        """Say what came instead of a clear answer, and when it may be sent again.
+
+        The pause doubles with each such try of the same object, as between tries of a request.
+        """
+        tries = self._uncertain_tries.get(effect.ref, 0)
+        self._uncertain_tries[effect.ref] = tries + 1
+        limits, jitter = self._client.limits, self._client.jitter()
+        first, longest = limits.first_pause_seconds, limits.longest_pause_seconds
+        return WriteUncertain(
+            self._clock.now(),
+            effect.effect_id,
+            error.message,
+            backoff_seconds(0, 0.0, 0.0, jitter, error.retry_after_seconds),
+            backoff_seconds(tries, first, longest, jitter),
+            error.answer,
+        )
+
+    def _answer_refusal(self, effect: Write, error: ApiError) -> WriteAnswer:
         at, effect_id = self._clock.now(), effect.effect_id
         if isinstance(error, ResourceVersionConflict):
             return WriteConflicted(at, effect_id)
-        if error.transient or not error.untouched:
-            return WriteUncertain(at, effect_id, error.message, self._kept_off_seconds(error))
         paths: tuple[str, ...] = ()
         if isinstance(error, FieldManagerConflict):
             paths = tuple(conflict.path for conflict in error.conflicts)
         gone = isinstance(error, NotFound) and not error.refused and effect.uid is not None
         reason = Reason.DELETED if gone else error.reason
         return WriteRejected(at, effect_id, reason, CleanText(error.message), paths)
-
-    def _kept_off_seconds(self, error: ApiError) -> float:
-        asked = error.retry_after_seconds or 0.0
-        return backoff_seconds(0, 0.0, 0.0, self._client.jitter(), asked)
 
 
 def _with_preconditions(write: Write) -> dict[str, Any]:

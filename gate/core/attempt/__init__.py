@@ -3,6 +3,7 @@
 __all__ = [
     "awaited_objects",
     "contact",
+    "doubt",
     "ending",
     "following",
     "health_checks",

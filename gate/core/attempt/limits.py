@@ -4,6 +4,9 @@ from __future__ import annotations
 
 RETRY_SECONDS = 1.0
 """How long to wait before a question without an answer is asked again."""
+SETTLING_SECONDS = 30.0
+"""How long a known failure waits for what a write without an answer did: the longest a webhook may
+keep a request waiting (`timeoutSeconds`)."""
 OVERTIME_SECONDS = 7.0
 """By how much the budgets may be exceeded in total, for questions under way."""
 ANSWER_SECONDS = 5.0

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from gate.core.attempt import limits
 from gate.core.attempt.contact import Contact
+from gate.core.attempt.doubt import Doubt
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.last_look import Finding, LeftObject
 from gate.core.attempt.replacement import Replacement
@@ -110,7 +111,8 @@ class Requests:
 
     `reread_at` is when a way back read its workloads again, `users_asked_at` when it asked who
     uses what it deletes. `unread`: a read failed in this confirmation; `unreadable`: why the last
-    one did, "" if it did not. `wait` is for objects beside the workloads.
+    one did, "" if it did not. `wait` is for objects beside the workloads, `doubts` are writes
+    without a clear answer.
     """
 
     outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
@@ -122,6 +124,7 @@ class Requests:
     unread: bool = False
     unreadable: str = ""
     wait: Wait = field(default_factory=Wait)
+    doubts: FrozenMap[Ref, Doubt] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +377,9 @@ class Attempt:
         known = aside.get(queue[0].ref, Undecided()) if queue else Undecided()
         aside = aside.drop(queue[0].ref) if queue else aside
         writes = replace(self.writes, queue=queue, set_aside=aside)
-        return replace(self, writes=replace(writes, retry=known.retry, uncertain=known.uncertain))
+        writes = replace(writes, retry=known.retry, uncertain=known.uncertain)
+        doubts = self.requests.doubts.drop(self.writes.queue[0].ref)
+        return replace(self, writes=writes, requests=replace(self.requests, doubts=doubts))
 
     def with_effect(self, effect: Asking) -> Attempt:
         """Return the attempt waiting for the answer to `effect`, whose id is `next_id`."""

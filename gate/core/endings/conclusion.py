@@ -24,6 +24,7 @@ from gate.core.endings.shared_ending import (
     end_rejected,
     refused_before_writes,
 )
+from gate.core.endings.unclear_answer import with_answer
 from gate.core.endings.workload_ending import end_workload, unless_in_doubt
 from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.body import FrozenMap
@@ -45,9 +46,13 @@ def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
         attempt, health=replace(attempt.health, concluded=health_checks.conclusions(attempt))
     )
     endings = FrozenMap(
-        (target.ref, end_workload(attempt, trigger, target.ref)) for target in attempt.plan.targets
+        (ref, with_answer(attempt, trigger, ref, end_workload(attempt, trigger, ref)))
+        for ref in (target.ref for target in attempt.plan.targets)
     )
-    whole = judged = _whole(attempt, trigger, endings)
+    whole = _whole(attempt, trigger, endings)
+    if whole not in endings.values():
+        whole = with_answer(attempt, trigger, None, whole)
+    judged = whole
     if attempt.plan.policy.observe and whole.outcome not in _OF_THE_WHOLE:
         whole = replace(whole, outcome=Outcome.OBSERVED)
     objects = FrozenMap(conclude_objects(attempt))

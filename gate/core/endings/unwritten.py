@@ -141,6 +141,13 @@ def reason_of_break(attempt: Attempt, rejection: Rejection) -> AnyReason:
     return rejection.reason if is_theirs or is_need else Reason.APPLY_REJECTED
 
 
+def _describe_last(attempt: Attempt, refused: Rejection) -> str:
+    """Say how a write in doubt ended, without what the server answered: that is said of it."""
+    doubt = attempt.requests.doubts.get(refused.ref)
+    said = f": {doubt.describe()}" if doubt is not None else ""
+    return refused.message.removesuffix(said)
+
+
 def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     """Return the ending of a workload that is as it was, since the apply ended before it.
 
@@ -150,7 +157,7 @@ def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     refused = attempt.writes.rejection or attempt.result.rejection
     is_own = refused is not None and refused.ref == ref
     if is_in_doubt(attempt, ref):
-        last = f"; {refused.message}" if refused is not None and is_own else ""
+        last = f"; {_describe_last(attempt, refused)}" if refused is not None and is_own else ""
         return replace(failure, outcome=Outcome.INCONCLUSIVE, message=CleanText(IN_DOUBT + last))
     if refused is None:
         text = f"it was not written, since {failure.message}"

@@ -178,15 +178,18 @@ class WriteRejected:
 
 @dataclass(frozen=True, slots=True)
 class WriteUncertain:
-    """The answer was lost: the write may or may not have taken effect.
+    """The write may or may not have taken effect: no answer came, or an error that leaves it open.
 
-    `retry_after_seconds` is how long the server wants us to wait before it is sent again.
+    `retry_after_seconds` is how long the server wants us to wait before it is sent again,
+    `pause_seconds` how long we wait by ourselves. `answer` is the error, "" if nothing came.
     """
 
     at: float
     effect_id: int
     why: str
     retry_after_seconds: float = 0.0
+    pause_seconds: float = 0.0
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

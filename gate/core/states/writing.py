@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
+from gate.core.attempt.limits import SETTLING_SECONDS
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.plan.leg import Leg
@@ -18,10 +18,6 @@ from gate.core.states.rollback_start import has_writes_back, is_failure_to_take_
 from gate.core.states.verdicts import Verdicts
 from gate.core.writes.order import answers_lost
 from gate.core.writes.queue import next_write
-
-SETTLING_SECONDS: Final = 30.0
-"""How long a known failure waits for what a write without an answer did: the longest a webhook may
-keep a request waiting (`timeoutSeconds`)."""
 
 
 class Writing(StateBehaviour):

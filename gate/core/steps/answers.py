@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
+from gate.core.attempt.doubt import Doubt
 from gate.core.attempt.following import UnexpectedAnswer
+from gate.core.attempt.limits import RETRY_SECONDS, SETTLING_SECONDS
 from gate.core.attempt.state import Attempt, Rejection, Retry
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import (
@@ -78,8 +81,8 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return _fold_write(attempt, effect, answer)
         case Write(), WriteConflicted():
             return _again(attempt), ()
-        case Write(), WriteUncertain(_, _, _, retry_after_seconds):
-            return _again(_kept_off(attempt, retry_after_seconds)), ()
+        case Write(), WriteUncertain():
+            return _again(_kept_off(attempt, effect.ref, answer)), ()
         case Write(), WriteRejected(reason=Reason.NOT_FOUND) if is_lagging(attempt):
             return repeat_later(attempt), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
@@ -163,22 +166,38 @@ def _again(attempt: Attempt) -> Attempt:
     return replace(attempt, writes=replace(attempt.writes, retry=Retry(attempt.writes.uncertain)))
 
 
-def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
-    """Record a lost answer; the server is asked nothing for the `seconds` that it wants.
+def _kept_off(attempt: Attempt, ref: Ref, answer: WriteUncertain) -> Attempt:
+    """Record an answer that was lost or says nothing; the server is asked nothing for a while.
 
     If the leg's budget ends before that, it is asked then.
     """
-    not_before = attempt.now + seconds
+    lost_at = attempt.writes.lost_at if attempt.writes.uncertain else attempt.now
+    not_before = max(
+        attempt.now + answer.retry_after_seconds,
+        _pause_ends_at(attempt, answer.pause_seconds, lost_at + SETTLING_SECONDS),
+    )
     if attempt.now < attempt.leg_ends_at:
         not_before = min(not_before, attempt.leg_ends_at)
-    lost_at = attempt.writes.lost_at if attempt.writes.uncertain else attempt.now
+    doubts = attempt.requests.doubts.put(ref, Doubt(answer.why, answer.answer))
     return surely_written(
         replace(
             attempt,
             writes=replace(attempt.writes, uncertain=True, lost_at=lost_at),
-            requests=replace(attempt.requests, not_before=not_before),
+            requests=replace(attempt.requests, not_before=not_before, doubts=doubts),
         )
     )
+
+
+def _pause_ends_at(attempt: Attempt, seconds: float, settled_at: float) -> float:
+    """Return when a pause of ours ends; it outlasts no wait that a known failure or a signal ends.
+
+    After a signal there are few seconds for the writes that answer it.
+    """
+    if attempt.interference.signal_number is not None:
+        return attempt.now + min(seconds, RETRY_SECONDS)
+    ends_at = attempt.now + seconds
+    is_settling = attempt.course.leg is Leg.FORWARD and attempt.now < settled_at
+    return min(ends_at, settled_at) if is_settling else ends_at
 
 
 def _fold_rejection(attempt: Attempt, rejection: Rejection) -> Attempt:

@@ -220,10 +220,13 @@ def _fold_each(
 
 
 def _fold_interruption(attempt: Attempt, signal_number: int) -> Attempt:
+    """Note the first signal; it ends all waiting before a request."""
     if attempt.interference.signal_number is not None:
         return attempt
+    not_before = min(attempt.requests.not_before, attempt.now)
     return replace(
         attempt,
+        requests=replace(attempt.requests, not_before=not_before),
         interference=replace(
             attempt.interference, signal_number=signal_number, interrupted_at=attempt.now
         ),

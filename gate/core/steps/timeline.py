@@ -189,19 +189,32 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
             added = f"another run of the gate has added {', '.join(paths)}"
             yield "kept", f"{after.plan.name_of(ref)}: {added}; kept"
     retry, queue = after.writes.retry, after.writes.queue
-    if retry is not None and queue and _is_news(before, queue[0].ref):
+    if retry is not None and queue and _is_news(before, after, queue[0].ref):
         name = after.plan.name_of(queue[0].ref)
-        yield "retry", f"{name}: {_why_again(retry)}; reading again"
+        yield "retry", f"{name}: {_why_again(after, retry)}; reading again"
 
 
-def _why_again(retry: Retry) -> str:
+def _why_again(attempt: Attempt, retry: Retry) -> str:
     if retry.refused is not None:
         return "the server refused it"
-    return "its answer was lost" if retry.uncertain else "it changed since it was read"
+    if not retry.uncertain:
+        return "it changed since it was read"
+    return _describe_doubt(attempt, attempt.writes.queue[0].ref)
 
 
-def _is_news(before: Attempt, ref: Ref) -> bool:
-    """Tell whether the retry of the next write to an object is new since `before`."""
+def _describe_doubt(attempt: Attempt, ref: Ref) -> str:
+    doubt = attempt.requests.doubts.get(ref)
+    return doubt.describe() if doubt is not None else ""
+
+
+def _is_news(before: Attempt, after: Attempt, ref: Ref) -> bool:
+    """Tell whether the retry of the next write to an object is new since `before`.
+
+    What came in place of a clear answer is said once, until it changes.
+    """
+    retry = after.writes.retry
+    if retry is not None and retry.uncertain and retry.refused is None:
+        return _describe_doubt(before, ref) != _describe_doubt(after, ref)
     if before.writes.queue and before.writes.queue[0].ref == ref:
         return before.writes.retry is None
     return before.writes.set_aside.get(ref, Undecided()).retry is None

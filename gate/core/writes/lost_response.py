@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gate.core.model.body import Body
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.replica_ownership import without_replicas
@@ -35,6 +36,18 @@ def has_landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -
     if field_set.subtract(wanted, owned):
         return False
     return field_set.still_holds(ours, wanted, found)
+
+
+def has_landed_whole(head: PlannedWrite, sent: Body, live: LiveObject) -> bool:
+    """Tell whether all that our manager owns in `live` is what the apply of `head` sent.
+
+    Of a workload, too, so that its template alone, which may not have changed, shows nothing.
+    """
+    owned = managed_fields.owned_fields(_thaw_managed_fields(live), head.field_manager)
+    if owned is None:
+        return False
+    found = _without_identity(field_set.extract(live.body.thaw(), owned))
+    return found == _without_identity(sent.thaw())
 
 
 def _thaw_managed_fields(live: LiveObject) -> list[dict[str, Any]]:

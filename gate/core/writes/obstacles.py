@@ -6,6 +6,7 @@ The preflight decided by what it read; after a conflict or a lost answer the obj
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gate.core.attempt.state import Attempt, Rejection, Retry
@@ -32,7 +33,7 @@ def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -
     For what was written already and is written again, its own rollout shows whether it is ours.
     """
     if attempt.now >= attempt.leg_ends_at:
-        return out_of_time(head.ref)
+        return out_of_time(attempt, head.ref)
     if retry is None or head.ref in attempt.ledger.written:
         return None
     live, before = attempt.ledger.live.get(head.ref), find_before(attempt, head.ref)
@@ -43,9 +44,20 @@ def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -
     return _changed_meanwhile(head, before, live, retry)
 
 
-def out_of_time(ref: Ref) -> Rejection:
-    """Return that the budget has ended before a write."""
-    return Rejection(ref, Reason.TIMEOUT, CleanText("it could not be written within the budget"))
+def out_of_time(attempt: Attempt, ref: Ref) -> Rejection:
+    """Return that the budget has ended before a write, with what the server answered to it."""
+    doubt = attempt.requests.doubts.get(ref)
+    why = f": {doubt.describe()}" if doubt is not None and doubt.answer else ""
+    text = CleanText(f"it could not be written within the budget{why}")
+    return Rejection(ref, Reason.TIMEOUT, text)
+
+
+def give_up_on_errors(attempt: Attempt, ref: Ref) -> Rejection:
+    """Return that the server answered a write with errors until its budget ended.
+
+    Nothing is wrong with the write: the same server may do it later.
+    """
+    return replace(out_of_time(attempt, ref), reason=Reason.UNREACHABLE)
 
 
 def _made_meanwhile(

@@ -33,11 +33,13 @@ from gate.core.writes.foreign_changes import (
     without_conflicts,
     without_foreign,
 )
-from gate.core.writes.lost_response import has_landed
+from gate.core.writes.lost_response import has_landed, has_landed_whole
+from gate.core.writes.obstacles import give_up_on_errors
 from gate.core.writes.order import answers_lost, sendable, with_at_head
 from gate.core.writes.other_users import find_users
 from gate.core.writes.removed_owners import owners_to_put_back, stands_unowned
-from gate.core.writes.request import is_refused_still, send, send_body
+from gate.core.writes.request import build_body, is_refused_still, send, send_body
+from gate.core.writes.results import went_back
 from gate.core.writes.way_out import next_out
 
 FRESH_SECONDS = 1.0
@@ -82,9 +84,12 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
         return replace(
             gone, ledger=replace(gone.ledger, deleted=(*gone.ledger.deleted, head.ref))
         ), ()
+    if (shown := _find_shown(attempt, head, retry)) is not None:
+        written = attempt.ledger.written[head.ref].after
+        return went_back(attempt.past_head(), head, written, shown), ()
     came_back = _came_back(attempt, head)
-    if not _mine(attempt, head.ref) and not came_back:
-        return _left_alone(attempt, head.ref), ()
+    if not came_back and (given_up := _give_up(attempt, head, retry)) is not None:
+        return given_up, ()
     if head.verb is Verb.DELETE and (first := _before_deletion(attempt, head)) is not None:
         return first
     owners = _lost_owners(attempt, head.ref)
@@ -102,14 +107,35 @@ def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) ->
     """Leave to others what they own now and restore the rest; give up if nothing is left."""
     smaller, others = without_conflicts(head, rejection.paths, attempt.ledger.written.get(head.ref))
     if smaller is None:
-        refusals = attempt.writes.refusals.put(head.ref, rejection)
-        attempt = attempt.past_head()
-        return replace(attempt, writes=replace(attempt.writes, refusals=refusals)), ()
+        return _with_refusal(attempt, rejection), ()
     attempt = replace(
         attempt,
         writes=replace(attempt.writes, retry=None),
     )
     return _send_back(_with_head(_with_dropped(attempt, head.ref, others), smaller), smaller)
+
+
+def _with_refusal(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """Give the write at the head of the queue up, for a reason that the report names."""
+    refusals = attempt.writes.refusals.put(rejection.ref, rejection)
+    attempt = attempt.past_head()
+    return replace(attempt, writes=replace(attempt.writes, refusals=refusals))
+
+
+def _give_up(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Attempt | None:
+    """Return the attempt without a write that is not to be sent any more, None for any other.
+
+    Somebody else has its object now, or the server has answered it with errors until the budget
+    ended, and a read has just shown that it is not done.
+    """
+    if not _mine(attempt, head.ref):
+        return _left_alone(attempt, head.ref)
+    doubt = attempt.requests.doubts.get(head.ref)
+    if retry is None or not retry.uncertain or retry.refused is not None or doubt is None:
+        return None
+    if not doubt.answer or attempt.now < attempt.leg_ends_at:
+        return None
+    return _with_refusal(attempt, give_up_on_errors(attempt, head.ref))
 
 
 def _deployments_first(attempt: Attempt) -> Step:
@@ -222,11 +248,29 @@ def _put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
     return send_body(attempt, owners, owners.body)
 
 
+def _find_shown(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> LiveObject | None:
+    """Return the object that shows by a read that a write back is done, None if none does.
+
+    A lost answer is not waited for again: every earlier request has an older `resourceVersion`,
+    so that none of them can undo it. Where the way out left the same template, only all that our
+    manager owns can show it.
+    """
+    if retry is None or not retry.uncertain or head.verb is not Verb.APPLY:
+        return None
+    live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
+    if live is None or written is None or live.uid != written.after.uid:
+        return None
+    if has_landed(head, live, trial=None) and not has_landed(head, written.after, trial=None):
+        return live
+    sent = build_body(attempt, head, live)
+    return live if sent is not None and has_landed_whole(head, sent, live) else None
+
+
 def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
     """Tell whether a write back is done already; sent again, it does nothing.
 
-    Its answer was lost, or a load balancer delivered the request twice and this is the answer to
-    the second delivery.
+    A load balancer delivered the request twice and this is the answer to the second delivery, or
+    its answer was lost and its owners are gone since: sent again, it owns its fields again.
     """
     live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
     if live is None or head.verb is not Verb.APPLY:

@@ -24,7 +24,7 @@ from gate.core.writes.take_over import take_over_now
 def send(attempt: Attempt, head: PlannedWrite) -> Step:
     """Send a planned write for the live object; skip it if nothing of it is left to send."""
     live = attempt.ledger.live.get(head.ref)
-    body = _body(attempt, head, live)
+    body = build_body(attempt, head, live)
     if body is None:
         return attempt.past_head(), ()
     return send_body(attempt, head, body)
@@ -74,7 +74,7 @@ def is_refused_still(attempt: Attempt, head: PlannedWrite, rejection: Rejection)
     """
     if not is_for_live_number(head, rejection):
         return True
-    return _body(attempt, head, attempt.ledger.live.get(head.ref)) == rejection.body
+    return build_body(attempt, head, attempt.ledger.live.get(head.ref)) == rejection.body
 
 
 def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:
@@ -91,7 +91,7 @@ def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:
     )
 
 
-def _body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body | None:
+def build_body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) -> Body | None:
     """Return the body to send for the live object, None if nothing is left to send."""
     if live is None:
         return head.body

@@ -74,15 +74,15 @@ def went_out(
 
 
 def went_back(
-    attempt: Attempt, effect: Write, before: LiveObject | None, live: LiveObject
+    attempt: Attempt, sent: Write | PlannedWrite, before: LiveObject | None, live: LiveObject
 ) -> Attempt:
     """Record what was restored, paused or scaled, and follow what was restored."""
-    ref, applies = effect.ref, effect.verb is Verb.APPLY
+    ref, applies = sent.ref, sent.verb is Verb.APPLY
     written = attempt.ledger.written.get(ref)
     left = LeftObject(
         live,
-        sent=find_sent(_find_baseline(attempt, ref), effect.body, live) if applies else None,
-        field_manager=effect.field_manager,
+        sent=find_sent(_find_baseline(attempt, ref), sent.body, live) if applies else None,
+        field_manager=sent.field_manager,
         autoscaled=written is not None and written.autoscaled,
     )
     attempt = replace(
@@ -95,7 +95,7 @@ def went_back(
     attempt = replace(
         attempt, ledger=replace(attempt.ledger, restored=attempt.ledger.restored.put(ref, live))
     )
-    return _follow_from_answer(attempt, before, live, effect.field_manager)
+    return _follow_from_answer(attempt, before, live, sent.field_manager)
 
 
 def find_sent(baseline: Fact[Baseline], sent: Body, live: LiveObject) -> Body | None:

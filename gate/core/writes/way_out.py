@@ -54,7 +54,7 @@ def _next_deletion(attempt: Attempt, head: PlannedWrite) -> Step:
         text = CleanText("somebody else replaced it since it was read")
         return given_up(attempt, Rejection(head.ref, Reason.CONFLICT, text)), ()
     if attempt.now >= attempt.leg_ends_at:
-        return given_up(attempt, out_of_time(head.ref)), ()
+        return given_up(attempt, out_of_time(attempt, head.ref)), ()
     return send(attempt, head)
 
 

@@ -228,11 +228,14 @@ def _refused_meanwhile(attempt: Attempt) -> Iterator[str]:
 def _uncertain(attempt: Attempt) -> Iterator[str]:
     name = attempt.plan.name_of
     for ref in uncertain_writes(attempt):
-        lost = f"the answer to the write of {name(ref)} was lost"
+        doubt = attempt.requests.doubts.get(ref)
+        said = f"the answer to the write of {name(ref)} was lost:"
+        if doubt is not None and doubt.answer:
+            said = f"the write of {name(ref)}: {doubt.describe()};"
         if has_landed_late(attempt, ref):
-            yield f"{lost}: it was done after all"
+            yield f"{said} it was done after all"
         else:
-            yield f"{lost}: whether it was done is not known"
+            yield f"{said} whether it was done is not known"
 
 
 def _uncertain_creations(attempt: Attempt) -> Iterator[str]:

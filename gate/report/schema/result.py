@@ -295,7 +295,8 @@ class ObjectResult(TypedDict):
             " attempt made it. `left`: somebody else had changed it before the rollback, which"
             " left it alone. `gone`: written by this attempt, and deleted by somebody else since."
             " `deleting`: deleted by this attempt, and not gone yet. `in-doubt`: the answer to the"
-            " last write was lost, and nobody knows whether it was done; a warning says so."
+            " last write was lost, or is an error that leaves it open, and nobody knows whether it"
+            " was done; a warning says so."
         ),
     ]
     at_end: Annotated[

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from gate.core.attempt.doubt import ANSWERED_WITH
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.controller_faults import Denier
@@ -197,6 +198,8 @@ def _once_it_answers(result: Result) -> str:
             return "once the rights are back"
         case Reason.UNAUTHORIZED:
             return "with credentials that are accepted"
+        case _ if ANSWERED_WITH in result["message"]:
+            return "once what the server names is mended"
         case _:
             return "once the API server answers"
 

@@ -126,9 +126,9 @@ _NOT_TAKEN_BACK: Final = ("created", "changed", "kept", "left", "deleting", "in-
 
 
 def action_words(item: ObjectResult) -> str:
-    """Say what was done to an object; of a write whose answer was lost nobody knows."""
+    """Say what was done to an object; of a write without a clear answer nobody knows."""
     is_in_doubt = item["action"] == "in-doubt"
-    return "in doubt, the answer to its last write was lost" if is_in_doubt else item["action"]
+    return "in doubt, its last write has no clear answer" if is_in_doubt else item["action"]
 
 
 def stands(item: ObjectResult) -> str:

@@ -210,6 +210,25 @@ def test_what_the_server_wants_outlasts_the_budget(writer: Writer, server: Scrip
     assert len(server.seen) == 1
 
 
+@pytest.mark.contract("B160")
+def test_an_object_is_written_ever_less_often_while_its_writes_fail(
+    writer: Writer, server: ScriptedServer
+) -> None:
+    """The pause doubles from 0.2 s to 5 s, by object, until an answer says what became of one."""
+    down = as_status(500, 'failed calling webhook "policy.example": connection refused')
+    server.on("PATCH", PATH, *[down] * 7, as_json(LIVE), down)
+    answers = [writer.perform(_write()) for _ in range(9)]
+    pauses = [one.pause_seconds for one in answers if isinstance(one, WriteUncertain)]
+    longest = [0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0, 0.2]
+    assert len(pauses) == len(longest)
+    for pause, most in zip(pauses, longest, strict=True):
+        assert most / 2 <= pause <= most
+    first = answers[0]
+    assert isinstance(first, WriteUncertain)
+    assert first.answer == "500 Internal Server Error"
+    assert 'failed calling webhook "policy.example"' in first.why
+
+
 def test_other_kinds_are_written_where_they_live(writer: Writer, server: ScriptedServer) -> None:
     """The path is that of the object's kind; an unknown kind is rejected, not a bug."""
     path = "/api/v1/namespaces/shop/configmaps/settings"

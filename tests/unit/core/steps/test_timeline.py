@@ -7,13 +7,20 @@ from dataclasses import replace
 import pytest
 
 from gate.core.attempt.transitions import State
-from gate.core.protocol.events import ContactLost, ContactRestored, Interrupted
+from gate.core.protocol.effects import Write
+from gate.core.protocol.events import (
+    AttemptEvent,
+    ContactLost,
+    ContactRestored,
+    Interrupted,
+    WriteUncertain,
+)
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
 from tests.table import each
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import Player, planned, serving
+from tests.unit.core.player import Bent, Player, planned, serving
 
 SHED, DOWN = "429 Too Many Requests", "503 Service Unavailable"
 
@@ -104,3 +111,29 @@ def test_a_server_that_answers_is_not_said_to_be_unreachable(
     assert contact.trouble is not None
     ends = said.replace(" to the API server have", "").replace(" for 9 s", "")
     assert contact.trouble.why == (ends if any(answers) else "no")
+
+
+def unclear(why: str, answer: str) -> Bent:
+    """Answer a write with an error, or with nothing."""
+
+    def bent(player: Player, effect: Write) -> AttemptEvent:
+        return WriteUncertain(player.attempt.now, effect.effect_id, why, answer=answer)
+
+    return bent
+
+
+@pytest.mark.contract("B1701")
+def test_what_a_write_gets_in_place_of_an_answer_is_told_once_until_it_changes() -> None:
+    """A server that answers has its words told; only where nothing came the answer was lost."""
+    player = rolling()
+    player.bend(Write, unclear("no webhook", SHED), times=3)
+    player.bend(Write, unclear("reset", ""))
+    player.bend(Write, unclear("refused", ""))
+    player.bend(Write, unclear("late", DOWN))
+    player.run_to(State.FOLLOWING)
+    said = "configmap/settings: the server answered with"
+    assert lines(player, "retry") == [
+        f"{said} {SHED}: no webhook; reading again",
+        "configmap/settings: its answer was lost; reading again",
+        f"{said} {DOWN}: late; reading again",
+    ]

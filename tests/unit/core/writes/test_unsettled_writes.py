@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.limits import RETRY_SECONDS
+from gate.core.attempt.limits import RETRY_SECONDS, SETTLING_SECONDS
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.endings.unwritten import IN_DOUBT, LANDED_LATE
@@ -24,7 +24,6 @@ from gate.core.protocol.events import (
     WriteUncertain,
 )
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
-from gate.core.states.writing import SETTLING_SECONDS
 from gate.core.writes.order import uncertain_writes
 from gate.report.document.remarks import remarks
 from gate.wire.kept import kept_text, read_kept
@@ -246,14 +245,14 @@ def test_what_somebody_else_did_in_place_of_a_lost_write_is_theirs() -> None:
     assert "kubectl-edit" in endings(attempt)["c"].message
 
 
-def never_answering(policy: Policy) -> Player:
+def never_answering(policy: Policy, pause_seconds: float = 0.0) -> Player:
     """Return the apply of which one write on the way out never gets an answer."""
     player = applying(policy=policy)
 
     def unanswered(player: Player, effect: Write) -> AttemptEvent | None:
         now, attempt = player.attempt.now, player.attempt
         if effect.ref.name == "c" and attempt.course.leg is Leg.FORWARD:
-            return WriteUncertain(now, effect.effect_id, "503", RETRY_SECONDS)
+            return WriteUncertain(now, effect.effect_id, "503", RETRY_SECONDS, pause_seconds)
         return player.answer(effect)
 
     player.bend(Write, unanswered, times=1000)
@@ -314,9 +313,12 @@ def test_recover_takes_back_a_write_that_landed_after_its_gate_died() -> None:
 
 
 @pytest.mark.contract("B1014")
-def test_a_known_failure_does_not_wait_for_an_answer_that_never_comes() -> None:
+@pytest.mark.parametrize("pause_seconds", [0.0, 7.0])
+def test_a_known_failure_does_not_wait_for_an_answer_that_never_comes(
+    pause_seconds: float,
+) -> None:
     """Half a minute after the first answer was lost what was written goes back all the same."""
-    player = never_answering(Policy(budgets=Budgets(timeout_seconds=600.0)))
+    player = never_answering(Policy(budgets=Budgets(timeout_seconds=600.0)), pause_seconds)
     began_at = player.attempt.now
     player.run_to(State.WRITING, Leg.BACK)
     assert player.attempt.now - began_at < SETTLING_SECONDS + 2 * RETRY_SECONDS

@@ -192,7 +192,7 @@ def test_a_write_whose_answer_was_lost_is_in_doubt() -> None:
     assert [item["action"] for item in result["objects"]] == ["in-doubt"]
     assert "the answer to the write of deployment/web was lost" in result["warnings"][0]
     assert "\n  in-doubt  deployment/web\n" in verdict_text(result, Style(width=100))
-    words = "in doubt, the answer to its last write was lost"
+    words = "in doubt, its last write has no clear answer"
     assert f"- `deployment/web`: {words}\n" in markdown(result)
     assert f"<li>deployment/web: {words}</li>" in html(result)
 

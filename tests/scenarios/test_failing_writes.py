@@ -1,0 +1,158 @@
+"""A webhook that is down answers writes with an error, while reads and locks work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gate.app.rehearsal.virtual_world import Handle
+from sandbox.face import Answer, Request
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified
+from tests.bed.scene import Scene, settings, web
+from tests.cluster.command import Result
+from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
+from tests.scenarios.test_contact import status
+
+pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
+
+BUDGETS: Final = ("--timeout", "60s", "--rollback-timeout", "30s")
+WORDS: Final = 'failed calling webhook "policy.example": connect: connection refused'
+ERROR: Final = status(500, f"Internal error occurred: {WORDS}")
+SAID: Final = "the server answered with 500 Internal Server Error: Internal error occurred: failed"
+LOST: Final = "answer was lost"
+BAD: Final = web(2, behaviour="crash=0.1")
+
+
+class Webhook:
+    """Stands before the writes of some kinds, and fails after so many that it let pass."""
+
+    def __init__(self) -> None:
+        """Let all pass."""
+        self.kinds: tuple[str, ...] = ()
+        self.passes = 0
+        self.most_failures = 10_000
+        self.clock: Callable[[], float] = lambda: 0.0
+        self.failed_at: list[float] = []
+
+    def fail(self, *kinds: str, passes: int = 0) -> None:
+        """Fail for writes of these kinds after the next so many."""
+        self.kinds, self.passes = kinds, passes
+
+    def __call__(self, request: Request, handle: Handle) -> Answer:
+        """Pass a request on, or answer for the webhook."""
+        is_write = request.method == "PATCH" and not request.read_parameter("dryRun")
+        if not is_write or not any(f"/{kind}" in request.path for kind in self.kinds):
+            return handle(request)
+        self.passes -= 1
+        if self.passes >= 0 or len(self.failed_at) >= self.most_failures:
+            return handle(request)
+        self.failed_at.append(self.clock())
+        return ERROR
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[Scene, Webhook]]:
+    """Let a first version serve, behind a webhook."""
+    webhook = Webhook()
+    with sandbox_bed(folder) as bed:
+        assert isinstance(bed.users, PlayedUsers)
+        webhook.clock = bed.users.played.clock.now
+        scene = scene_through(bed, webhook)
+        assert_verified(scene.apply(settings("one"), web()))
+        yield scene, webhook
+
+
+def one_line(scene: Scene, result: Result) -> str:
+    """Return what a person reads of a result, in one line."""
+    path = scene.folder / "result.json"
+    path.write_text(result.stdout)
+    return " ".join(scene.gate("report", path).stdout.split())
+
+
+@pytest.mark.contract("B160", "B785", "B1701", "B1702")
+def test_a_way_back_that_a_webhook_keeps_off_was_not_written(tmp_path: Path) -> None:
+    """It is tried ever less often, and the server's words and the advice lead back."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.fail("configmaps", "deployments", passes=2)
+        result = scene.apply(settings("two"), BAD, flags=BUDGETS)
+        ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
+        assert any(SAID in cause["message"] for cause in ended["causes"])
+        gaps = [after - before for before, after in pairwise(webhook.failed_at)]
+        assert len(gaps) < 20
+        assert 2.5 <= max(gaps) < 7.0
+        assert result.document["rollback"]["written_at"] == ""
+        assert {item["at_end"]["state"] for item in result.document["objects"]} == {"as-written"}
+        shown = one_line(scene, result)
+        assert "rollback not written, not verified" in shown
+        assert WORDS in shown
+        assert LOST not in result.stdout + result.stderr + shown
+        assert result.stderr.count(f"configmap/settings: {SAID}") == 1
+        webhook.fail()
+        verb = "recover" if result.document["recoverable"] else "undo"
+        assert f"rollout-gate {verb} web" in shown
+        flags = () if verb == "recover" else ("--to-revision", "1")
+        finished = scene.gate(verb, "web", *flags, "--output", "json")
+        assert finished.exit_code in (0, 4), str(finished)
+        assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1702")
+def test_configuration_that_a_webhook_keeps_off_does_not_keep_its_workload(tmp_path: Path) -> None:
+    """The workload is written once the budget has ended, and what is left is named."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.fail("configmaps", passes=1)
+        result = scene.apply(settings("two"), BAD, flags=BUDGETS)
+        assert result.exit_code == 5, str(result)
+        scene.wait_done("deployments", "web")
+        assert_runs(scene.objects, "shop/web:1")
+        (left,) = [one for one in result.document["warnings"] if SAID in one]
+        assert left.startswith("configmap/settings could not be restored")
+        assert result.document["rollback"]["written_at"]
+
+
+@pytest.mark.contract("B160", "B1701")
+def test_a_webhook_that_is_back_in_time_lets_the_way_back_be_verified(tmp_path: Path) -> None:
+    """Nothing of it is left in the report but the line."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.most_failures = 4
+        webhook.fail("configmaps", "deployments", passes=2)
+        result = scene.apply(settings("two"), BAD, flags=BUDGETS)
+        assert_ended(result, 4, "rolled-back", "CrashLoop")
+        assert len(webhook.failed_at) == 4
+        assert not any(WORDS in one for one in result.document["warnings"])
+        assert result.stderr.count(SAID) == 1
+
+
+@pytest.mark.contract("B160", "B1701")
+def test_a_webhook_that_is_down_from_the_first_write_on_is_named(tmp_path: Path) -> None:
+    """Nothing shows that anything was written: 9, with what has to be mended."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.fail("configmaps", "deployments")
+        result = scene.apply(settings("two"), web(2), flags=BUDGETS)
+        assert_ended(result, 9, "lost-contact", "Unreachable")
+        assert result.document["message"].startswith(f"configmap/settings: {SAID}")
+        assert len(webhook.failed_at) < 25
+        shown = one_line(scene, result)
+        assert "once what the server names is mended, look" in shown
+        assert LOST not in result.stdout + result.stderr + shown
+        assert result.stderr.count(f"configmap/settings: {SAID}") == 1
+
+
+@pytest.mark.contract("B1701")
+def test_a_webhook_that_is_down_for_the_workload_is_why_the_rest_goes_back(tmp_path: Path) -> None:
+    """What the advice calls named by the server is named."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.fail("deployments")
+        result = scene.apply(settings("two"), web(2), flags=BUDGETS)
+        ended = assert_ended(result, 4, "rolled-back", "ApplyRejected")
+        assert SAID in result.document["message"]
+        assert SAID in ended["message"]
+        shown = one_line(scene, result)
+        assert "correct what the server names" in shown
+        assert LOST not in result.stdout + result.stderr + shown
+        assert scene.objects.get("configmaps", "settings")["data"] == settings("one")["data"]

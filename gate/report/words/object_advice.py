@@ -17,6 +17,8 @@ from gate.report.words.object_names import list_own_objects, object_name, some_n
 _MOST_NAMED = 3
 _DATA = ("ConfigMap", "Secret")
 _STAYING = ("changed", "kept")
+_LEFT_TO_RECOVER = (Reason.UNREACHABLE, Reason.UNAUTHORIZED)
+"""Why an object did not go back that a `recover` sends again."""
 
 
 def object_advice(result: Result) -> Iterator[tuple[str, str]]:
@@ -89,6 +91,8 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
         for item in result["objects"]
         if item["not_restored"] and not item["irreversible"] and item not in own
     ]
+    if result["recoverable"]:
+        left = [item for item in left if item["not_restored"] not in _LEFT_TO_RECOVER]
     if not left:
         return
     cluster = ClusterName(result["context"], result["kubeconfig"])

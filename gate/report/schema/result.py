@@ -325,9 +325,7 @@ class ObjectResult(TypedDict):
     not_restored: Annotated[
         str, Meta(description='The reason why it could not be restored, as `Forbidden`; else "".')
     ]
-    kept_otherwise: Annotated[
-        list[str], Meta(description="Fields that the server kept with other values than applied.")
-    ]
+    kept_otherwise: Annotated[list[str], Meta(description="Fields not kept as they were applied.")]
 
 
 class RollbackResult(TypedDict):

@@ -206,7 +206,7 @@ def lost_lock_ignored(patch: pytest.MonkeyPatch) -> None:
 def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:
     """A write whose answer was lost is taken for one that was refused."""
 
-    def refused(attempt: Attempt, _seconds: float) -> Attempt:
+    def refused(attempt: Attempt, *_: object) -> Attempt:
         head = attempt.writes.queue[0]
         rejection = Rejection(head.ref, Reason.UNREACHABLE, CleanText("reset"))
         return replace(attempt, writes=replace(attempt.writes, rejection=rejection))
@@ -218,6 +218,7 @@ def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:
 def own_rollback_not_known_again(patch: pytest.MonkeyPatch) -> None:
     """After a lost answer, the gate's own rollback is taken for somebody else's change."""
     patch.setattr(queue, "_came_back", lambda _attempt, _head: False)
+    patch.setattr(queue, "_find_shown", lambda *_: None)
 
 
 @found_in("never-ready", "L1", 1, is_long=True)

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 from gate.pipes import append, open_nonblocking
 
-_ANEW: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_CREATE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODE: Final = 0o666
 """The mode that the umask is subtracted from."""
 _NAME_BYTES: Final = 8
@@ -40,7 +40,7 @@ def open_new(path: Path) -> BinaryIO:
     if path.is_symlink():
         _refuse_folder(path)
         path.unlink()
-    return os.fdopen(os.open(path, _ANEW | os.O_TRUNC, _MODE), "wb")
+    return os.fdopen(os.open(path, _CREATE_FLAGS | os.O_TRUNC, _MODE), "wb")
 
 
 def obstacle(path: Path) -> str | None:
@@ -83,7 +83,7 @@ def _names_open_file(link: Path) -> bool:
 def _replace(target: Path, data: bytes) -> None:
     _refuse_folder(target)
     scratch = target.with_name(f".{target.name}.{secrets.token_hex(_NAME_BYTES)}.tmp")
-    descriptor = os.open(scratch, _ANEW | os.O_EXCL, _MODE)
+    descriptor = os.open(scratch, _CREATE_FLAGS | os.O_EXCL, _MODE)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)

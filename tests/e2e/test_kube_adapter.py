@@ -113,7 +113,7 @@ def test_another_uid_is_a_deleted_object(adapter: Adapter, settled: LiveObject, 
 
 
 @pytest.mark.contract("B125")
-def test_a_deleted_object_is_not_created_anew(
+def test_a_deleted_object_is_not_created_again(
     adapter: Adapter, settled: LiveObject, body: JSON
 ) -> None:
     """With a uid nothing comes back to life; without one the server takes it for a new object."""

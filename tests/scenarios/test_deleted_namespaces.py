@@ -20,7 +20,7 @@ def _is_another(namespace: JSON) -> bool:
     return bool(namespace["metadata"]["name"] != "stage")
 
 
-def make_anew(scene: Scene) -> None:
+def make_again(scene: Scene) -> None:
     """Make the namespace again, once the one before is gone."""
     scene.objects.wait("namespaces", lambda found: all(map(_is_another, found)))
     scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
@@ -28,11 +28,11 @@ def make_anew(scene: Scene) -> None:
 
 @pytest.mark.contract("B1391", "B1392", "B1502")
 @pytest.mark.parametrize(
-    ("how", "is_made_anew"),
+    ("how", "is_made_again"),
     [("recover", False), ("undo", False), ("apply", False), ("recover", True)],
 )
 def test_what_is_left_beside_a_deleted_namespace_goes_back(
-    scene: Scene, program: PlayedGate, how: str, is_made_anew: bool
+    scene: Scene, program: PlayedGate, how: str, is_made_again: bool
 ) -> None:
     """Its objects are gone, and so is the Lease there: the rest is finished, by one set.
 
@@ -40,8 +40,8 @@ def test_what_is_left_beside_a_deleted_namespace_goes_back(
     """
     die_over_two_namespaces(scene, program, "stage")
     delete_namespace(scene, "stage")
-    if is_made_anew:
-        make_anew(scene)
+    if is_made_again:
+        make_again(scene)
     if how == "apply":
         result = program("apply", "-f", scene.manifest(settings("three"), web(3)))
         assert_runs(scene.objects, "shop/web:3")
@@ -65,15 +65,15 @@ def lose_what_two_versions_had(scene: Scene, program: PlayedGate) -> None:
 
 
 @pytest.mark.contract("B1392", "B1602")
-@pytest.mark.parametrize("is_made_anew", [False, True])
+@pytest.mark.parametrize("is_made_again", [False, True])
 @pytest.mark.parametrize("flags", [("--dry-run",), ()], ids=["dry-run", "undo"])
 def test_an_undo_leaves_out_what_went_with_a_deleted_namespace(
-    scene: Scene, program: PlayedGate, flags: tuple[str, ...], *, is_made_anew: bool
+    scene: Scene, program: PlayedGate, flags: tuple[str, ...], *, is_made_again: bool
 ) -> None:
     """The set was verified with it: the rest returns whole, under its lock."""
     lose_what_two_versions_had(scene, program)
-    if is_made_anew:
-        make_anew(scene)
+    if is_made_again:
+        make_again(scene)
     result = program("undo", "web", *flags)
     assert result.exit_code == 0, str(result)
     assert f"{GONE}; an undo does not bring that back" in result.stderr
@@ -90,7 +90,7 @@ def test_a_namespace_in_which_something_is_as_it_was_has_not_gone(
 ) -> None:
     """Whatever the clocks say: they are the server's and a gate's."""
     lose_what_two_versions_had(scene, program)
-    make_anew(scene)
+    make_again(scene)
     assert program("apply", "-f", scene.manifest(both("stage", 2, "two")[0])).exit_code == 0
     result = program("undo", "web", "--dry-run")
     assert result.exit_code == 0, str(result)

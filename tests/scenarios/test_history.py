@@ -342,7 +342,7 @@ def test_what_was_complete_beside_a_failure_is_called_so(scene: Scene, flag: str
 
 
 @pytest.mark.contract("B868", "B723")
-def test_what_is_complete_by_now_is_not_held_against_for_another_ones_failure(
+def test_what_is_complete_is_not_held_against_for_another_ones_failure(
     scene: Scene,
 ) -> None:
     """Taken back for its sibling at first, then kept, complete: it is what a failure returns to."""

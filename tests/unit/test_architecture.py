@@ -77,7 +77,9 @@ MAY_NAME_A_KIND = {
     "gate/report/schema/earlier_words.py": "documents of versions that knew one kind",
 }
 """Files outside of these packages that name a kind, and why."""
-PRIVATE_WORDS = re.compile(r"\b(anew|by now|beyond hope|borne)\b", re.IGNORECASE)
+PRIVATE_WORDS = re.compile(
+    r"(?<![a-z])(anew|by[ _]now|beyond[ _]hope|borne)(?![a-z])", re.IGNORECASE
+)
 """Words that say less than the plain ones: again, now, unrecoverable, tolerated."""
 
 VERBS_ON_ED = {"embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"}

@@ -17,9 +17,10 @@ from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.lock import Lock
+from gate.core.model.moments import parse_moment
 from gate.core.plan.leg import Leg
 from gate.core.protocol.events import ControllersActed, ControllersSilent
-from gate.core.rollout.creation_times import find_newest_creation, parse_moment
+from gate.core.rollout.creation_times import find_newest_creation
 from gate.kube.client import Client
 from gate.kube.failures import ApiError
 from gate.kube.lease import Leases

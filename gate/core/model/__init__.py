@@ -11,6 +11,7 @@ __all__ = [
     "live_object",
     "lock",
     "lock_holder",
+    "moments",
     "naming",
     "objects",
     "origin",

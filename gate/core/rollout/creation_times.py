@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from gate.core.model.moments import parse_moment
 from gate.core.model.objects import Pod, Revision
 from gate.core.rollout.snapshot import Snapshot
 
@@ -11,15 +12,6 @@ from gate.core.rollout.snapshot import Snapshot
 def created_at(thing: Pod | Revision) -> datetime | None:
     """Return when it was created, None if that is not known."""
     return parse_moment(thing.created_at)
-
-
-def parse_moment(text: str) -> datetime | None:
-    """Return an RFC 3339 time of the cluster, None for a text that is none."""
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None
 
 
 def find_newest_creation(snapshot: Snapshot) -> datetime | None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
 from gate.core.model.body import Body
 from gate.core.model.live_object import LiveObject
+from gate.core.model.moments import parse_moment
 from gate.core.ssa import field_set, managed_fields
 
 _WRITE_ONLY: Final = ("stringData",)
@@ -71,7 +71,7 @@ def _has_same_text(sent: str, kept: str) -> bool:
     """Tell whether two texts are one value: white space as in base64 does not count."""
     if "".join(sent.split()) == kept:
         return True
-    read = (_read_quantity, _read_duration, _read_time)
+    read = (_read_quantity, _read_duration, parse_moment)
     return any((found := how(sent)) is not None and found == how(kept) for how in read)
 
 
@@ -88,12 +88,3 @@ def _read_duration(text: str) -> Fraction | None:
         return None
     parts = (Fraction(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
     return sum(parts, start=Fraction(0))
-
-
-def _read_time(text: str) -> datetime | None:
-    """Read an instant; one without a zone could not be compared with others."""
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None

@@ -11,7 +11,7 @@ from gate.report.kinds import registry
 from gate.report.kinds.kind import Advice
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
-from gate.report.words.object_names import is_gone_by_now
+from gate.report.words.object_names import is_gone_at_end
 from gate.report.words.single_run import is_left_open, stage_of
 
 _SUBJECT = "{subject}"
@@ -24,7 +24,7 @@ def kind_advice(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
     """
     subject, remedy = _subject(reason, worst), _remedy(reason, worst)
     words = registry.of_entry(worst)
-    is_gone = words.runs_once and is_gone_by_now(result, worst)
+    is_gone = words.runs_once and is_gone_at_end(result, worst)
     for advice in words.steps.get(reason, ()):
         if advice.is_for_gone != is_gone:
             continue

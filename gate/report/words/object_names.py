@@ -31,7 +31,7 @@ def is_kept_otherwise(result: Result, workload: WorkloadResult) -> bool:
     return any(one["kept_otherwise"] for one in list_own_objects(result, workload))
 
 
-def is_gone_by_now(result: Result, workload: WorkloadResult) -> bool:
+def is_gone_at_end(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether the object of a workload was gone at the last look."""
     return any(one["action"] == "gone" for one in list_own_objects(result, workload))
 

@@ -62,7 +62,7 @@ def plugged(kubeconfig: Path) -> Plugged:
 @pytest.mark.fault(36)
 @pytest.mark.contract("B160", "B513")
 @judged
-def test_a_token_that_ran_out_is_fetched_anew(
+def test_a_token_that_ran_out_is_fetched_again(
     scene: Scene,
     bed: Bed,
     users: ClusterUsers,

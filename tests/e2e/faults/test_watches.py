@@ -59,7 +59,7 @@ GONE_EVENT = b'{"type":"ERROR","object":%s}\n' % answers.GONE.reply.body
     ids=["status", "event"],
 )
 @judged
-def test_a_position_that_is_too_old_is_listed_anew(
+def test_a_position_that_is_too_old_is_listed_again(
     scene: Scene, play: Play, proxy: Proxy, version: Version, fault: Fault
 ) -> None:
     """Resumed after a cut, each watch is told that its position is gone."""

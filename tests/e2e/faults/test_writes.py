@@ -123,7 +123,7 @@ def test_owners_that_go_right_before_the_way_back_are_put_back(
 @pytest.mark.fault(13)
 @pytest.mark.contract("B507")
 @judged
-def test_twenty_conflicts_in_a_row_are_decided_anew(
+def test_twenty_conflicts_in_a_row_are_decided_again(
     scene: Scene, play: Play, proxy: Proxy, version: Version
 ) -> None:
     """As under a controller that writes status all the time: read, decided, sent again."""

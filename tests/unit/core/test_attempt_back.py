@@ -72,7 +72,7 @@ def test_a_way_back_to_a_0_of_somebodys_is_theirs() -> None:
 @pytest.mark.contract("B134")
 @pytest.mark.parametrize("manager", ["kubectl-edit", "rollout-gate"])
 @pytest.mark.parametrize("data", [{"mode": "x", "theirs": "1"}, {"mode": "theirs"}])
-def test_what_others_use_by_now_is_not_deleted(manager: str, data: dict[str, str]) -> None:
+def test_what_others_use_is_not_deleted(manager: str, data: dict[str, str]) -> None:
     """Neither where they added a key, nor where they changed a value of ours."""
     server = serving(v2="crash")
     plan = planned(

@@ -290,7 +290,7 @@ def named(player: Player, name: str) -> Ref:
 
 
 @pytest.mark.contract("B497")
-def test_what_is_somebody_elses_by_now_is_no_reason_to_roll_back() -> None:
+def test_what_is_somebody_elses_is_no_reason_to_roll_back() -> None:
     """A change that comes between the failed check and the confirming read is stepped back from."""
     player = rolled_out(policy(check()), measure=0.7)
     player.hold = (Read,)

@@ -61,7 +61,7 @@ BAKE = Policy(budgets=Budgets(bake_seconds=300.0, timeout_seconds=600.0))
 
 
 @pytest.mark.contract("B54")
-def test_a_moment_of_incompleteness_starts_the_window_anew() -> None:
+def test_a_moment_of_incompleteness_starts_the_window_again() -> None:
     """A pod is replaced at 100 s: no failure, but 300 s from where it is complete again."""
     player = rolled_out(BAKE)
     player.pass_to(STARTED_AT + 100.0)

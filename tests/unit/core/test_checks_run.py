@@ -139,7 +139,7 @@ def test_nothing_is_asked_while_an_answer_is_awaited() -> None:
         ({"consecutive_failures": 3}, (0.9, NAN, 0.9, None, 0.9), 5),
     ],
 )
-def test_failures_are_borne_as_far_as_allowed(
+def test_failures_are_tolerated_as_far_as_allowed(
     bears: dict[str, Any], values: tuple[float | None, ...], failed_at: int | None
 ) -> None:
     """The one too many decides at once, and for good."""
@@ -210,7 +210,9 @@ def test_a_pass_needs_evidence_that_is_enough_and_recent(
 
 @pytest.mark.contract("B415")
 @pytest.mark.parametrize(("allowed", "wanted"), [(None, PASS), (2, PASS), (1, INCONCLUSIVE)])
-def test_no_data_is_borne_as_far_as_allowed(allowed: int | None, wanted: ConclusionKind) -> None:
+def test_no_data_is_tolerated_as_far_as_allowed(
+    allowed: int | None, wanted: ConclusionKind
+) -> None:
     """Any number of it, unless a number is given."""
     run = fed(CheckRun.start(a_check(allowed_no_data=allowed), 0.0), NAN, 0.1, NAN, 0.1)
     assert at_end(run).kind is wanted

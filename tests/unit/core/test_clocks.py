@@ -133,7 +133,7 @@ MOVES: list[tuple[str, ReplicaSet, dict[str, Any], bool]] = [
 @pytest.mark.parametrize(
     ("thing", "change", "moves"), [move[1:] for move in MOVES], ids=[move[0] for move in MOVES]
 )
-def test_what_starts_the_no_progress_clock_anew(
+def test_what_starts_the_no_progress_clock_again(
     thing: ReplicaSet, change: dict[str, Any], moves: bool
 ) -> None:
     """New highs of the new ReplicaSet, new lows of the old ones, and nothing else."""
@@ -152,7 +152,7 @@ def test_flapping_is_no_progress() -> None:
 
 
 @pytest.mark.contract("B103")
-def test_another_replica_set_to_follow_starts_anew() -> None:
+def test_another_replica_set_to_follow_starts_again() -> None:
     """What a reloader's change rolls out has its own deadline."""
     added = template(annotations={"a": "b"})
     web = later(STUCK.web, 200, generation=3, observed_generation=3, template=added)
@@ -251,7 +251,7 @@ def test_a_pause_stops_the_clocks_but_the_total() -> None:
 
 
 @pytest.mark.contract("B110")
-def test_the_end_of_a_pause_starts_the_clock_anew() -> None:
+def test_the_end_of_a_pause_starts_the_clock_again() -> None:
     """Resumed at 700 s, the rollout has a whole deadline from there."""
     rollout = after(STUCK.seen(), 10.0, PAUSED)
     rollout = after(rollout, 700.0, later(STUCK.web, 300))

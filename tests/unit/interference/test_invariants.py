@@ -196,7 +196,7 @@ def _superseded_and_taken_back() -> Facts:
     return story.facts(8, performed=performed("set-image"))
 
 
-def _deleted_and_created_anew() -> Facts:
+def _deleted_and_created_again() -> Facts:
     story = verified()
     story.write(Writer.OTHERS, WEB, None)
     story.apply(Writer.OURS, 1)
@@ -301,7 +301,7 @@ PLANTED: dict[str, list[Callable[[], Facts]]] = {
         lambda: verified().facts(8, performed=performed("set-image")),
         _superseded_and_taken_back,
     ],
-    "nothing_written_over_others": [_superseded_and_taken_back, _deleted_and_created_anew],
+    "nothing_written_over_others": [_superseded_and_taken_back, _deleted_and_created_again],
     "replicas_of_others_stand": [_scaled_and_overwritten],
     "refused_wrote_nothing": [_refused_after_a_write],
     "failed_version_stands": [_kept_and_taken_back],

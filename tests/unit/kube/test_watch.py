@@ -180,7 +180,7 @@ def test_a_cut_line_is_no_line(run: Run, server: ScriptedServer) -> None:
         *(Stream([a_line("ERROR", EXPIRED | {"code": code})]) for code in (410, 500, 504)),
     ],
 )
-def test_a_position_that_is_not_to_be_trusted_lists_anew(
+def test_a_position_that_is_not_to_be_trusted_lists_again(
     run: Run, server: ScriptedServer, gone: Reply | Stream
 ) -> None:
     """A line that cannot be read or never ends, silence, 410 and any ERROR event."""
@@ -191,7 +191,7 @@ def test_a_position_that_is_not_to_be_trusted_lists_anew(
     assert _watches(server)[:2] == ["100", "200"]
 
 
-def test_an_expired_page_lists_anew(run: Run, server: ScriptedServer) -> None:
+def test_an_expired_page_lists_again(run: Run, server: ScriptedServer) -> None:
     """A list that grew too old between two pages begins again, and is said once."""
     page = a_list(_pod("a"), following="more")
     server.on("GET", PODS, page, as_status(410), a_list(_pod("b")), Stream())

@@ -263,7 +263,7 @@ def test_a_sample_holds_until_the_next() -> None:
 
 
 @pytest.mark.contract("B565")
-def test_the_clock_of_no_progress_starts_anew() -> None:
+def test_the_clock_of_no_progress_starts_again() -> None:
     """It rises to the share of its deadline, and falls with each progress; the total goes on."""
     lane = clock_lane(pods(sample_at(0), sample_at(50)), X, 0)
     assert [(shape.kind, shape.path) for shape in lane.lines] == [

@@ -204,7 +204,7 @@ def test_who_was_stopped_hears_of_it_before_painting() -> None:
 
 
 @pytest.mark.contract("B632")
-def test_a_picture_is_made_anew_where_something_changed(played: Played) -> None:
+def test_a_picture_is_made_again_where_something_changed(played: Played) -> None:
     """A state, a second of the run's clock, the window; never twice for the same."""
     made: list[float] = []
     run = VirtualClock(10.0)
@@ -277,7 +277,7 @@ def test_who_wants_no_tree_gets_none(played: Played, options: dict[str, object])
         ({"TERM": "alacritty"}, True),
     ],
 )
-def test_which_terminals_break_lines_anew(environ: dict[str, str], expected: bool) -> None:
+def test_which_terminals_break_lines_again(environ: dict[str, str], expected: bool) -> None:
     """LockFacts by what they say of themselves."""
     assert reflows(environ) is expected
 

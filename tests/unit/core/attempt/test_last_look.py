@@ -63,7 +63,7 @@ def edit(server: Server) -> None:
     server.edit(SETTINGS, "kubectl-edit", {"data.mode": "c"})
 
 
-def make_anew(server: Server) -> None:
+def make_again(server: Server) -> None:
     """Delete the ConfigMap and create another one."""
     server.remove(SETTINGS)
     server.put(config("c"), "kubectl")
@@ -81,7 +81,7 @@ MEDDLING = [
         Finding(FindingKind.CHANGED, ("kubectl-edit",), ("data.mode",)),
         "kubectl-edit changed data.mode",
     ),
-    (make_anew, Finding(FindingKind.RECREATED, ("kubectl",)), "and kubectl created it again"),
+    (make_again, Finding(FindingKind.RECREATED, ("kubectl",)), "and kubectl created it again"),
     (add, AS_WRITTEN, ""),
 ]
 
@@ -225,7 +225,7 @@ def test_only_a_workload_that_this_run_deletes_has_to_be_gone() -> None:
 
 
 @pytest.mark.contract("B144")
-def test_what_is_pruned_and_made_anew_is_said() -> None:
+def test_what_is_pruned_and_made_again_is_said() -> None:
     """Somebody else made it; it is not ours that still stands."""
     player = pruning()
     player.server.put(config("c"), "kubectl")

@@ -57,7 +57,7 @@ def test_when_a_lock_may_be_taken() -> None:
 
 
 @pytest.mark.contract("B522")
-def test_a_renewal_begins_the_wait_anew() -> None:
+def test_a_renewal_begins_the_wait_again() -> None:
     """So does another holder; the same again does not."""
     seen = Sighting("one", "then", 60.0, 5.0)
     assert seen.again("one", "then", 60.0, 9.0) is seen

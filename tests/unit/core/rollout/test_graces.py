@@ -75,7 +75,7 @@ def test_an_event_tells_the_class_where_the_status_does_not() -> None:
 
 
 @pytest.mark.contract("B87")
-def test_a_pull_error_that_recovered_starts_anew() -> None:
+def test_a_pull_error_that_recovered_starts_again() -> None:
     """Ten seconds of errors, then a running container, then errors again: 30 s from there."""
     failing = pods(2, waiting("ErrImagePull", NOT_FOUND))
     rollout = scene(*failing).seen(1.0)
@@ -110,7 +110,7 @@ def test_what_waited_before_our_write_has_its_whole_grace_again() -> None:
 @pytest.mark.parametrize(
     ("message", "fails_at"), [(WEBHOOK, 130.0), (QUOTA, 130.0), (POLICY, 16.0)]
 )
-def test_progress_starts_the_time_of_a_quota_or_webhook_anew(message: str, fails_at: float) -> None:
+def test_progress_restarts_the_time_of_a_quota_or_webhook(message: str, fails_at: float) -> None:
     """Denials are normal while old pods still count; what a policy forbids it will forbid again."""
     rollout = denied(message).seen(1.0)
     new = rollout.snapshot.current()

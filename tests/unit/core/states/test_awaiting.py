@@ -231,7 +231,7 @@ def test_a_need_that_is_not_ready_is_no_rejection(beside: bool) -> None:
 
 
 @pytest.mark.contract("B984")
-def test_the_budget_begins_anew_after_a_workload_that_comes_first() -> None:
+def test_the_budget_begins_again_after_a_workload_that_comes_first() -> None:
     """By default; a chosen timeout is one for the whole, and ends the wait."""
     player = applying(FIRST, job="stuck", v3="stuck")
     player.run_to(State.AWAITING)

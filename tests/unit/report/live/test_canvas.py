@@ -63,7 +63,7 @@ def test_a_line_that_is_wider_than_it_says_breaks_nothing() -> None:
 
 @pytest.mark.contract("B635")
 @pytest.mark.parametrize("columns", [25, 60])
-def test_a_window_of_another_width_is_painted_anew(columns: int) -> None:
+def test_a_window_of_another_width_is_painted_again(columns: int) -> None:
     """In full, where the old picture stood."""
     shown = Shown(columns=40)
     shown.paint("event\n", "one" * 10, "two")
@@ -73,7 +73,7 @@ def test_a_window_of_another_width_is_painted_anew(columns: int) -> None:
 
 
 @pytest.mark.contract("B635")
-def test_a_terminal_that_breaks_lines_anew_is_known_for_it() -> None:
+def test_a_terminal_that_breaks_lines_again_is_known_for_it() -> None:
     """A picture of 30 and 5 columns takes four rows on 12 columns."""
     canvas = Canvas(reflows=True)
     canvas.paint_picture("", picture("x" * 30, "y" * 5), 40, 10)

@@ -53,7 +53,7 @@ def test_an_object_has_25_events_at_once_and_one_in_five_minutes(
     assert events(bed)[0]["count"] == 26
 
 
-def test_a_counted_event_that_was_deleted_is_written_anew(bed: Bed, recorder: Recorder) -> None:
+def test_a_counted_event_that_was_deleted_is_written_again(bed: Bed, recorder: Recorder) -> None:
     """The count of what is gone is gone too."""
     recorder.normal(ABOUT, "Ready", "yes")
     key = next(iter(bed.api.store.items("events", NAMESPACE)))["metadata"]["name"]

@@ -46,12 +46,12 @@ def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
         attempt, health=replace(attempt.health, concluded=health_checks.conclusions(attempt))
     )
     endings = FrozenMap(
-        (ref, with_answer(attempt, trigger, ref, end_workload(attempt, trigger, ref)))
+        (ref, with_answer(attempt, trigger, end_workload(attempt, trigger, ref)))
         for ref in (target.ref for target in attempt.plan.targets)
     )
     whole = _whole(attempt, trigger, endings)
     if whole not in endings.values():
-        whole = with_answer(attempt, trigger, None, whole)
+        whole = with_answer(attempt, trigger, whole)
     judged = whole
     if attempt.plan.policy.observe and whole.outcome not in _OF_THE_WHOLE:
         whole = replace(whole, outcome=Outcome.OBSERVED)

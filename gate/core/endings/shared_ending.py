@@ -9,7 +9,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.rollback_ending import end_superseded, failure_behind, refusal_cause
 from gate.core.endings.unwritten import (
-    IN_DOUBT,
+    describe_doubt,
     end_unwritten,
     is_in_doubt,
     is_unwritten,
@@ -81,7 +81,9 @@ def end_interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
     """Return the ending by a signal, of a workload or, without `ref`, of the whole."""
     is_back, has_written = attempt.course.leg is Leg.BACK, attempt.may_have_written
     if (is_back or has_written) and ref is not None and is_unwritten(attempt, ref):
-        text = CleanText(IN_DOUBT if is_in_doubt(attempt, ref) else "it was not written")
+        text = CleanText(
+            describe_doubt(attempt, ref) if is_in_doubt(attempt, ref) else "it was not written"
+        )
         return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, text)
     causes = failure_behind(attempt, ref).causes if is_back else ()
     text = describe_interruption(attempt)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.doubt import Doubt
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.rollback_ending import refusal_cause
-from gate.core.endings.unwritten import IN_DOUBT
-from gate.core.model.objects import CleanText, Ref
+from gate.core.endings.unwritten import find_error
+from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome
 from gate.core.plan.leg import Leg
 from gate.core.writes.obstacles import give_up_on_errors
@@ -24,18 +23,12 @@ _UNDONE = (Trigger.LOST, Trigger.INTERRUPTED)
 """What ends a way back before all of it is written."""
 
 
-def with_answer(attempt: Attempt, trigger: Trigger, ref: Ref | None, ending: Ending) -> Ending:
+def with_answer(attempt: Attempt, trigger: Trigger, ending: Ending) -> Ending:
     """Return the ending of a workload, or of the whole, with the server's errors to writes.
 
-    They take the place of the words that an answer was lost. Of a way back that was not written
-    to its end they are a cause besides.
+    Of a way back that was not written to its end they are a cause besides.
     """
-    own = _find_error(attempt, ref) if ref is not None else None
-    if own is not None and ending.message.startswith(IN_DOUBT):
-        rest = ending.message.removeprefix(IN_DOUBT)
-        text = f"{own.describe()}; whether it was written is not known{rest}"
-        ending = replace(ending, message=CleanText(text))
-    open_ref = next((one for one in answers_lost(attempt) if _find_error(attempt, one)), None)
+    open_ref = next((one for one in answers_lost(attempt) if find_error(attempt, one)), None)
     if open_ref is None:
         return ending
     doubt = attempt.requests.doubts[open_ref]
@@ -46,9 +39,3 @@ def with_answer(attempt: Attempt, trigger: Trigger, ref: Ref | None, ending: End
         cause = refusal_cause(attempt.plan, give_up_on_errors(attempt, open_ref))
         return replace(ending, causes=(*ending.causes, cause))
     return ending
-
-
-def _find_error(attempt: Attempt, ref: Ref) -> Doubt | None:
-    """Return what the server answered last to a write, None if nothing came or it is settled."""
-    doubt = attempt.requests.doubts.get(ref)
-    return doubt if doubt is not None and doubt.answer else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gate.core.attempt.doubt import Doubt
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt, Rejection
@@ -22,7 +23,7 @@ from gate.core.writes.lost_needs import (
 from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import is_theirs
 
-IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
+_NOT_KNOWN = "whether it was written is not known"
 
 _GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
 
@@ -148,6 +149,20 @@ def _describe_last(attempt: Attempt, refused: Rejection) -> str:
     return refused.message.removesuffix(said)
 
 
+def describe_doubt(attempt: Attempt, ref: Ref) -> str:
+    """Say that nobody knows whether an object was written, with what the server answered."""
+    error = find_error(attempt, ref)
+    if error is None:
+        return f"the answer to its write was lost: {_NOT_KNOWN}"
+    return f"{error.describe()}; {_NOT_KNOWN}"
+
+
+def find_error(attempt: Attempt, ref: Ref) -> Doubt | None:
+    """Return what the server answered last to a write, None if nothing came or it is settled."""
+    doubt = attempt.requests.doubts.get(ref)
+    return doubt if doubt is not None and doubt.answer else None
+
+
 def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     """Return the ending of a workload that is as it was, since the apply ended before it.
 
@@ -158,7 +173,11 @@ def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     is_own = refused is not None and refused.ref == ref
     if is_in_doubt(attempt, ref):
         last = f"; {_describe_last(attempt, refused)}" if refused is not None and is_own else ""
-        return replace(failure, outcome=Outcome.INCONCLUSIVE, message=CleanText(IN_DOUBT + last))
+        return replace(
+            failure,
+            outcome=Outcome.INCONCLUSIVE,
+            message=CleanText(describe_doubt(attempt, ref) + last),
+        )
     if refused is None:
         text = f"it was not written, since {failure.message}"
         return replace(failure, outcome=Outcome.REFUSED, message=CleanText(text))

@@ -10,7 +10,7 @@ import pytest
 from gate.core.attempt.limits import RETRY_SECONDS, SETTLING_SECONDS
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
-from gate.core.endings.unwritten import IN_DOUBT, LANDED_LATE
+from gate.core.endings.unwritten import LANDED_LATE
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
@@ -41,6 +41,8 @@ from tests.unit.core.writes.five_deployments import (
     names,
     saved_record,
 )
+
+IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
 
 QUOTA = "no quota is left"
 

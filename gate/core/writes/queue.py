@@ -76,7 +76,7 @@ def _at_head(attempt: Attempt) -> Step:
 
 def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
     if head.ref not in attempt.workloads.followed_before:
-        moved, effects = _deployments_first(attempt)
+        moved, effects = _workloads_first(attempt)
         if moved is not attempt or _is_read(moved, _to_go_back(moved)):
             return moved, effects
     if head.verb is Verb.DELETE and head.ref not in attempt.ledger.live:
@@ -87,18 +87,18 @@ def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     if (shown := _find_shown(attempt, head, retry)) is not None:
         written = attempt.ledger.written[head.ref].after
         return went_back(attempt.past_head(), head, written, shown), ()
-    came_back = _came_back(attempt, head)
-    if not came_back and (given_up := _give_up(attempt, head, retry)) is not None:
+    is_back = _is_back(attempt, head)
+    if not is_back and (given_up := _give_up(attempt, head, retry)) is not None:
         return given_up, ()
     if head.verb is Verb.DELETE and (first := _before_deletion(attempt, head)) is not None:
         return first
     owners = _lost_owners(attempt, head.ref)
-    if owners is not None and not came_back:
+    if owners is not None and not is_back:
         return _put_back(attempt, PlannedWrite(head.ref, Verb.TAKE_OVER, owners))
     refused = retry.refused if retry is not None else None
     if refused is not None and is_refused_still(attempt, head, refused):
         return _refused_back(attempt, head, refused)
-    if head.verb is Verb.APPLY and not came_back:
+    if head.verb is Verb.APPLY and not is_back:
         return _send_back(replace(attempt, writes=replace(attempt.writes, retry=None)), head)
     return send(replace(attempt, writes=replace(attempt.writes, retry=None)), head)
 
@@ -128,7 +128,7 @@ def _give_up(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Attem
     Somebody else has its object now, or the server has answered it with errors until the budget
     ended, and a read has just shown that it is not done.
     """
-    if not _mine(attempt, head.ref):
+    if not _is_ours(attempt, head.ref):
         return _left_alone(attempt, head.ref)
     doubt = attempt.requests.doubts.get(head.ref)
     if retry is None or not retry.uncertain or retry.refused is not None or doubt is None:
@@ -138,7 +138,7 @@ def _give_up(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Attem
     return _with_refusal(attempt, give_up_on_errors(attempt, head.ref))
 
 
-def _deployments_first(attempt: Attempt) -> Step:
+def _workloads_first(attempt: Attempt) -> Step:
     """Check the workloads that go back before anything that goes back with them is written.
 
     One that somebody else has taken over leaves the attempt before its configuration is changed
@@ -161,7 +161,7 @@ def _deployments_first(attempt: Attempt) -> Step:
         return attempt, tuple(effects)
     for ref in going:
         own = [write for write in attempt.writes.queue if write.ref == ref]
-        if not _mine(attempt, ref) and not any(_came_back(attempt, write) for write in own):
+        if not _is_ours(attempt, ref) and not any(_is_back(attempt, write) for write in own):
             others = tuple(write for write in attempt.writes.queue if write.ref != ref)
             return _with_departure(
                 replace(attempt, writes=replace(attempt.writes, queue=others)), ref
@@ -266,7 +266,7 @@ def _find_shown(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Li
     return live if sent is not None and has_landed_whole(head, sent, live) else None
 
 
-def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
+def _is_back(attempt: Attempt, head: PlannedWrite) -> bool:
     """Tell whether a write back is done already; sent again, it does nothing.
 
     A load balancer delivered the request twice and this is the answer to the second delivery, or
@@ -281,7 +281,7 @@ def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
     return is_uncertain and written is not None and stands_unowned(head, written, live)
 
 
-def _mine(attempt: Attempt, ref: Ref) -> bool:
+def _is_ours(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether what this attempt wrote to `ref` is still there, by all that is known.
 
     For a workload the pod template counts. Another object only has to exist: which of its

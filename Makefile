@@ -160,7 +160,7 @@ host-programs: $(INSTALLED) ## have the CI hosts' runners and linters: installed
 
 .PHONY: hosts
 hosts: control-plane host-programs ## run the Action, the examples and the image in the CI hosts' own runners
-	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e/hosts -rP $(PYTEST_ARGS)
+	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e/hosts -rfEP $(PYTEST_ARGS)
 
 .PHONY: lock
 lock: $(INSTALLED) ## pin what pyproject.toml asks for, by hash; UV_ARGS=--upgrade takes newer versions

@@ -100,22 +100,22 @@ def install() -> None:
     """Install what is missing; raises `HostError`."""
     with locked("programs"):
         _install_packages()
-        if _missing(Kind.ACT, Kind.ACTIONLINT):
+        if _is_missing(Kind.ACT, Kind.ACTIONLINT):
             for module in GO_MODULES:
                 _run("go", "install", module, GOBIN=str(cache_folder() / "go"))
-        if _missing(Kind.CHECK_JSONSCHEMA, Kind.PIPX, Kind.UV, Kind.UVX, Kind.ZIZMOR):
+        if _is_missing(Kind.CHECK_JSONSCHEMA, Kind.PIPX, Kind.UV, Kind.UVX, Kind.ZIZMOR):
             home = cache_folder() / "python"
-            _run(sys.executable, "-m", "venv", str(home))
+            _run(sys.executable, "-m", "venv", "--clear", str(home))
             _run(str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", *PYTHON_PACKAGES)
-        if _missing(Kind.GITLAB_CI_LOCAL):
+        if _is_missing(Kind.GITLAB_CI_LOCAL):
             where = str(cache_folder() / "npm")
             flags = ("--silent", "--no-fund", "--no-audit")
             _run("npm", "install", *flags, "--prefix", where, *NPM_PACKAGES)
 
 
 def _install_packages() -> None:
-    missing = [package for kind, package in _PACKAGES.items() if _missing(kind)]
-    if _missing(Kind.GITLAB_CI_LOCAL):
+    missing = [package for kind, package in _PACKAGES.items() if _is_missing(kind)]
+    if _is_missing(Kind.GITLAB_CI_LOCAL):
         missing += [package for name, package in _NODE.items() if shutil.which(name) is None]
     if not missing:
         return
@@ -125,8 +125,22 @@ def _install_packages() -> None:
     _run(*as_root, *quiet, "--no-install-recommends", *missing)
 
 
-def _missing(*kinds: Kind) -> bool:
-    return any(shutil.which(kind, path=search_path()) is None for kind in kinds)
+def _is_missing(*kinds: Kind) -> bool:
+    """Tell whether any is not there, or does not start: an installation was ended half-way."""
+    return not all(_can_start(kind) for kind in kinds)
+
+
+def _can_start(kind: Kind) -> bool:
+    found = shutil.which(kind, path=search_path())
+    if found is None:
+        return False
+    try:
+        done = subprocess.run(
+            (found, "--version"), stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except OSError:
+        return False
+    return done.returncode == 0
 
 
 def _run(*command: str, **environment: str) -> None:

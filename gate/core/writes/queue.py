@@ -252,18 +252,27 @@ def _find_shown(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Li
     """Return the object that shows by a read that a write back is done, None if none does.
 
     A lost answer is not waited for again: every earlier request has an older `resourceVersion`,
-    so that none of them can undo it. Where the way out left the same template, only all that our
-    manager owns can show it.
+    so that none of them can undo it.
     """
     if retry is None or not retry.uncertain or head.verb is not Verb.APPLY:
         return None
     live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
     if live is None or written is None or live.uid != written.after.uid:
         return None
-    if has_landed(head, live, trial=None) and not has_landed(head, written.after, trial=None):
-        return live
+    return live if _has_landed_back(attempt, head, live) else None
+
+
+def _has_landed_back(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
+    """Tell whether `live` is what a write back leaves.
+
+    Where the way out left the same template, only all that our manager owns can show it.
+    """
+    written = attempt.ledger.written.get(head.ref)
+    was_changed = written is None or not has_landed(head, written.after, trial=None)
+    if was_changed and has_landed(head, live, trial=None):
+        return True
     sent = build_body(attempt, head, live)
-    return live if sent is not None and has_landed_whole(head, sent, live) else None
+    return sent is not None and has_landed_whole(head, sent, live)
 
 
 def _is_back(attempt: Attempt, head: PlannedWrite) -> bool:
@@ -275,7 +284,7 @@ def _is_back(attempt: Attempt, head: PlannedWrite) -> bool:
     live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
     if live is None or head.verb is not Verb.APPLY:
         return False
-    if has_landed(head, live, trial=None):
+    if _has_landed_back(attempt, head, live):
         return True
     is_uncertain = head.ref in answers_lost(attempt)
     return is_uncertain and written is not None and stands_unowned(head, written, live)

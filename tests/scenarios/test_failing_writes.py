@@ -155,3 +155,43 @@ def test_a_webhook_that_is_down_for_the_workload_is_why_the_rest_goes_back(tmp_p
         assert "correct what the server names" in shown
         assert LOST not in result.stdout + result.stderr + shown
         assert scene.objects.get("configmaps", "settings")["data"] == settings("one")["data"]
+
+
+@pytest.mark.contract("B1740")
+def test_nothing_is_begun_while_a_way_back_is_kept_off(tmp_path: Path) -> None:
+    """An apply that comes between leaves the record of what failed to whoever can finish it."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.fail("configmaps", "deployments", passes=2)
+        flags = (*BUDGETS, "--smoke-test", "false")
+        assert scene.apply(settings("two"), web(2), flags=flags).exit_code == 5
+        result = scene.apply(settings("three"), web(3), flags=BUDGETS)
+        assert_ended(result, 5, "rollback-failed", "CheckFailed", cause="Unreachable")
+        assert result.document["recoverable"]
+        shown = one_line(scene, result)
+        assert "it began nothing else" in shown
+        assert "rollout-gate recover web" in shown
+        assert "first finished" not in shown
+        assert_runs(scene.objects, "shop/web:2")
+        webhook.fail()
+        recovered = scene.gate("recover", "web", "--output", "json")
+        assert_ended(recovered, 4, "rolled-back", "CheckFailed", running="baseline")
+        assert_runs(scene.objects, "shop/web:1")
+        assert scene.objects.get("configmaps", "settings")["data"] == settings("one")["data"]
+
+
+@pytest.mark.contract("B1702")
+def test_an_unchanged_template_keeps_no_other_workload_from_its_way_back(tmp_path: Path) -> None:
+    """Of api only its count of pods was changed: its webhook's error is no reason to leave web."""
+    with served(tmp_path) as (scene, webhook):
+        assert_verified(scene.apply(settings("one"), web(name="api"), web()))
+        webhook.fail("deployments/api", passes=1)
+        flags = (*BUDGETS, "--smoke-test", "false")
+        more = web(name="api", replicas=3)
+        result = scene.apply(settings("two"), more, web(2), flags=flags)
+        assert result.exit_code == 5, str(result)
+        scene.wait_done("deployments", "web")
+        assert_runs(scene.objects, "shop/web:1")
+        assert scene.objects.get("deployments", "api")["spec"]["replicas"] == 3
+        webhook.fail()
+        assert scene.gate("recover", "--output", "json").exit_code == 4
+        assert scene.objects.get("deployments", "api")["spec"]["replicas"] == 2

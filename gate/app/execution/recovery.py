@@ -19,6 +19,7 @@ from gate.app.preflight.guards import refuse_protected_objects
 from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.watches import Watching
+from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Known
@@ -43,8 +44,8 @@ from gate.side_by_side import each
 from gate.sources.source import Sources
 from gate.wire.decode import DecodeError
 
-ENDS_ALL = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
-"""If a recovery ends like this, nothing else is started."""
+ENDS_ALL: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
+"""If a recovery ends like this, no other is started."""
 
 
 class UnusableRecord(GateError):
@@ -286,16 +287,19 @@ def finish_open_records(recovery: Recovery) -> tuple[Attempt, ...]:
         ends.append(ended)
         if ended.outcome in ENDS_ALL:
             break
+        if is_left_open(ended):
+            continue
         context.console.note_recovery(_describe_ending(lock, ended))
     return tuple(ends)
 
 
 def cut_off(ends: Sequence[Attempt]) -> Attempt | None:
-    """Return the end after which nothing else is started, None if there is none.
+    """Return the end after which the command's own attempt is not started, None if there is none.
 
-    Its message says that it is not the end of what the command itself was to do.
+    Where an end left its record open, the next attempt's would replace that, and nobody would
+    finish what failed. The message says that it is not the end of what the command was to do.
     """
-    ended = next((one for one in ends if one.outcome in ENDS_ALL), None)
+    ended = next((one for one in ends if one.outcome in ENDS_ALL or is_left_open(one)), None)
     if ended is None or ended.result.ending is None:
         return ended
     whole = ended.result.ending

@@ -31,7 +31,9 @@ class Endings:
         self.finished.append(lock)
         result = SimpleNamespace(ending=None)
         plan = SimpleNamespace(targets=())
-        return SimpleNamespace(outcome=self.outcomes[lock], result=result, plan=plan)
+        return SimpleNamespace(
+            outcome=self.outcomes[lock], result=result, plan=plan, may_have_written=True
+        )
 
 
 @pytest.mark.contract("B544")

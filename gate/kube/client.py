@@ -269,14 +269,15 @@ class Client:
             limits = min(seconds, self.limits.connect_seconds), seconds
             return self.connection.api.request(method, path, query, body, content_type, limits)
         except ApiException as error:
-            raise self._translate_error(error, sent_at) from error
+            raise self._translate_error(error, sent_at, method) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self.failure(error, sent_at) from error
 
-    def _translate_error(self, error: ApiException, sent_at: float) -> ApiError:
+    def _translate_error(self, error: ApiException, sent_at: float, method: str) -> ApiError:
         if not error.status:  # TLS errors come without a status, as text
             return self.failure(urllib3.exceptions.SSLError(error.reason), sent_at)
-        named = translation.from_answer(error.status, error.body, error.headers or {})
+        status, headers, to_read = error.status, error.headers or {}, method == "GET"
+        named = translation.from_answer(status, error.body, headers, to_read=to_read)
         if isinstance(named, failures.Forbidden):
             where = self.connection.cluster, self.connection.namespace
             named.hint = failures.role_hint(*where, named.verb)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 import urllib3
@@ -42,19 +43,25 @@ _PAGE_CHARACTERS = 160
 _LONGEST_PAUSE_SECONDS = 60.0
 
 
-def from_answer(status: int, body: str | bytes | None, headers: Mapping[str, str]) -> ApiError:
-    """Turn an HTTP answer that is no success into an ApiError."""
+def from_answer(
+    status: int, body: str | bytes | None, headers: Mapping[str, str], *, to_read: bool = False
+) -> ApiError:
+    """Turn an HTTP answer that is no success into an ApiError; `to_read` tells what was asked."""
     document = _status_document(body or "")
     after = _seconds(headers.get("Retry-After"))
     if document is not None:
-        return from_status(document, status, retry_after_seconds=after)
+        return from_status(document, status, retry_after_seconds=after, to_read=to_read)
     page = _page(body or "")
     message = f"the server answered {status}" + (f": {page}" if page else "")
     return _leaf(status, message, {}, after)
 
 
 def from_status(
-    document: Mapping[str, Any], code: int = 0, *, retry_after_seconds: float | None = None
+    document: Mapping[str, Any],
+    code: int = 0,
+    *,
+    retry_after_seconds: float | None = None,
+    to_read: bool = False,
 ) -> ApiError:
     """Translate a `Status` document: the body of an answer or the object of an ERROR event."""
     claimed = document.get("code")
@@ -63,7 +70,10 @@ def from_status(
     if after is None:
         after = _seconds(_details(document).get("retryAfterSeconds") or None)
     said = str(document.get("message") or f"the server answered {code}")
-    return _leaf(code, clean_line(_without_bodies(said, document)), document, after)
+    message = clean_line(_without_bodies(said, document))
+    if code == HTTPStatus.FORBIDDEN:
+        return _forbidden(message, to_read=to_read)
+    return _leaf(code, message, document, after)
 
 
 _UNMERGEABLE = ("failed to create typed patch object", "failed to convert new object")
@@ -85,7 +95,6 @@ _QUOTED = (
 )
 """Parts of a body that the server quotes: Go values of another type than the schema's, and whole
 structures, such as the pod template of a Job, which is immutable."""
-
 
 _IS_INVALID = " is invalid: "
 """What stands before the field errors of apimachinery's `NewInvalid`."""
@@ -124,7 +133,7 @@ def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | N
         case 401:
             return Unauthorized(f"the server does not accept the credentials ({message})")
         case 403:
-            return _forbidden(message, document)
+            return Forbidden(message)  # of no Status: it never came to the server's admission
         case 404:
             return NotServed(message) if _UNSERVED.search(message) else NotFound(message)
         case 409:
@@ -150,16 +159,26 @@ def _too_many(message: str, document: Mapping[str, Any], after: float | None) ->
     return TooManyRequests(message, retry_after_seconds=after)
 
 
-_CANNOT = re.compile(r'cannot (\w+) resource "([^"]+)" in API group "([^"]*)"')
+_TEXT = r'"(?:[^"\\]|\\.)*"'  # as Go quotes it (`%q`)
+_LACKS_RIGHT = re.compile(
+    rf"(?:(?:\S+(?: {_TEXT})? is )?forbidden: )?"
+    rf"(?:User {_TEXT} cannot (?P<verb>\S+) (?:resource|path) "
+    rf'(?:"(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)")?'
+    rf"|user {_TEXT} \(groups=.*?\) is attempting to grant RBAC permissions not currently held)"
+)
+"""What the authorizer says (apiserver's `forbiddenMessage`), or RBAC to who would grant more than
+they have (`ConfirmNoEscalation`), from the beginning: an admission webhook may quote the same."""
 
 
-def _forbidden(message: str, document: Mapping[str, Any]) -> ApiError:
-    """Tell the authorizer's no (it names what one cannot do) from an admission's."""
-    found = _CANNOT.search(message)
-    if found is not None:
-        verb, resource, group = found.groups()
-        return Forbidden(message, verb=verb, resource=f"{resource}.{group}" if group else resource)
-    return Rejected(message) if document and "cannot " not in message else Forbidden(message)
+def _forbidden(message: str, *, to_read: bool) -> ApiError:
+    """Tell a missing right from what admission denies; no admission sees a read."""
+    found = _LACKS_RIGHT.match(message)
+    if found is None:
+        return Forbidden(message) if to_read else Rejected(message)
+    verb, resource, group = found.group("verb", "resource", "group")
+    if not resource:
+        return Forbidden(message)
+    return Forbidden(message, verb=verb, resource=f"{resource}.{group}" if group else resource)
 
 
 _OTHER_UID = ("uid mismatch:", "the UID in the precondition")

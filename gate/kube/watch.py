@@ -192,9 +192,8 @@ class Watch:
             raise BadAnswer(f"a line of the watch cannot be read: {error}") from error
         if decoded.error is not None:
             self._position = ""
-            raise translation.from_status(
-                {"code": decoded.error.code, "message": decoded.error.message}
-            )
+            said = {"code": decoded.error.code, "message": decoded.error.message}
+            raise translation.from_status(said, to_read=True)
         self._position = decoded.resource_version or self._position
         if decoded.object is None:
             return None

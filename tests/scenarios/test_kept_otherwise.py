@@ -149,6 +149,19 @@ def test_what_a_configuration_is_kept_with_is_named(scene: Scene, policies: Poli
     ), str(result)
 
 
+@pytest.mark.contract("B1721")
+@pytest.mark.parametrize(("sent", "kept"), [("1.10", "1.1"), ("60s", "1m0s"), ("", "one")])
+def test_a_text_that_is_kept_as_another_is_named(
+    scene: Scene, policies: Policies, sent: str, kept: str
+) -> None:
+    """A ConfigMap's value is no quantity and no duration, and an empty one is a value."""
+    assert_verified(scene.apply(settings(kept), web()))
+    with policies.pinning("mode", kept):
+        result = scene.apply(settings(sent), web(2))
+    assert_verified(result)
+    assert warned(result, "the server keeps configmap/settings otherwise", "data.mode")
+
+
 @pytest.mark.contract("B1692")
 def test_a_policy_that_began_after_the_dry_run_is_seen_in_the_answer(
     scene: Scene, policies: Policies

@@ -135,35 +135,43 @@ def still_holds(ours: Any, fields: Fields | None, live: Any) -> bool:
     return not differing(ours, fields, live)
 
 
+IsSame = Callable[[Any, Any, tuple[str, ...]], bool]
+"""Compares two values of a field, whose keys in the tree lead to it; None is a value that lacks."""
+
+
 def differing(
-    ours: Any, fields: Fields | None, live: Any, is_same: Callable[[Any, Any], bool] | None = None
+    ours: Any, fields: Fields | None, live: Any, is_same: IsSame | None = None
 ) -> tuple[str, ...]:
     """Name the fields of `ours` that `live` lacks or has with another value.
 
     List items are found by their keys, whatever their order; `ours` may leave out a key that the
     server defaults (`protocol` of a port). What else `live` has does not count, nor does a named
-    field that `ours` lacks: the server drops what is null or empty. `is_same` compares two values,
-    None for one that is lacking; without it only what is equal is the same.
+    field that `ours` lacks: the server drops what is null or empty. Without `is_same` only what is
+    equal is the same.
     """
-    return () if fields is None else tuple(_differing(ours, fields, live, "", is_same or _same))
+    return () if fields is None else tuple(_differing(ours, fields, live, (), is_same or _same))
 
 
 def _differing(
-    ours: Any, fields: Fields, live: Any, path: str, is_same: Callable[[Any, Any], bool]
+    ours: Any, fields: Fields, live: Any, keys: tuple[str, ...], is_same: IsSame
 ) -> Iterator[str]:
-    if not fields and not is_same(ours, live):
-        yield path.removeprefix(".")
+    if not fields and not is_same(ours, live, keys):
+        yield _path(keys)
     for key, inner in fields.items():
         mine = _at(ours, key)
         if mine is _MISSING:
             mine = _without_defaults(ours, key)
         if mine is _MISSING or mine is None:
             continue
-        theirs, there = _at(live, key), path + _step(key)
+        theirs, there = _at(live, key), (*keys, key)
         if theirs is not _MISSING:
             yield from _differing(mine, inner, theirs, there, is_same)
-        elif not is_same(mine, None):
-            yield there.removeprefix(".")
+        elif not is_same(mine, None, there):
+            yield _path(there)
+
+
+def _path(keys: tuple[str, ...]) -> str:
+    return "".join(map(_step, keys)).removeprefix(".")
 
 
 def select_changed(before: Any, after: Any, fields: Fields | None) -> Fields | None:
@@ -196,7 +204,7 @@ def select_left_out(before: Any, after: Any, fields: Fields | None) -> Fields | 
     return found or None
 
 
-def _same(ours: Any, live: Any) -> bool:
+def _same(ours: Any, live: Any, _: tuple[str, ...]) -> bool:
     """Compare a field held whole: an empty map or list only means that there is one."""
     if ours in ({}, []):
         return type(ours) is type(live)

@@ -58,7 +58,7 @@ def without_the_right_to_lock(gate: Gate, server: Server, manifest: Manifest) ->
 def forbidden(gate: Gate, server: Server, _: Manifest) -> Ended:
     """Nor may it be read."""
     server.put(web())
-    said = 'cannot list resource "pods" in API group ""'
+    said = 'pods is forbidden: User "ci" cannot list resource "pods" in API group ""'
     server.on("GET", "/api/v1/namespaces/shop/pods", as_status(403, said, "Forbidden"))
     return gate("status", "web")
 

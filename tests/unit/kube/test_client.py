@@ -13,6 +13,7 @@ from gate.kube.failures import (
     ApiError,
     BadAnswer,
     ContactBroken,
+    Forbidden,
     NotFound,
     Rejected,
     ServerFailure,
@@ -66,6 +67,20 @@ def test_refusals_are_not_repeated(client: Client, server: ScriptedServer, statu
     with pytest.raises(ApiError):
         client.get(PATH)
     assert len(server.seen) == 1
+
+
+@pytest.mark.contract("B1720")
+def test_a_403_of_a_read_is_a_missing_right_whatever_its_words(
+    client: Client, server: ScriptedServer
+) -> None:
+    """What a proxy before the server says of a write may be the server's admission as well."""
+    for method in ("GET", "PATCH"):
+        server.on(method, PATH, as_status(403, "not from here", "Forbidden"))
+    with pytest.raises(Forbidden) as caught:
+        client.get(PATH)
+    assert "print the Role that a manifest needs" in caught.value.hint
+    with pytest.raises(Rejected):
+        client.write("PATCH", PATH, {}, content_type=APPLY_PATCH)
 
 
 @pytest.mark.contract("B160")

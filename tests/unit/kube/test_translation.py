@@ -59,6 +59,21 @@ NO_RIGHT = (
     'deployments.apps "web" is forbidden: User "dev" cannot patch resource "deployments" in API '
     'group "apps" in the namespace "default"'
 )
+NO_PATH = 'forbidden: User "dev" cannot get path "/version"'
+NO_LIST = (
+    'pods.metrics.k8s.io is forbidden: User "system:serviceaccount:shop:ci" cannot list resource '
+    '"pods" in API group "metrics.k8s.io" at the cluster scope'
+)
+NO_GRANT = (
+    'roles.rbac.authorization.k8s.io "r" is forbidden: user "dev" (groups=["a" "system:b"]) is '
+    'attempting to grant RBAC permissions not currently held: {APIGroups:[""], Resources:["pods"]}'
+)
+HOOK = 'admission webhook "validation.gatekeeper.sh" denied the request: '
+POLICY = (
+    "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'tags' with binding 'all' "
+    "denied request: "
+)
+OWNER = 'pods "p" is forbidden: cannot set an ownerRef on a resource you can\'t delete: , <nil>'
 QUOTA = 'pods "web-1" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2'
 
 
@@ -72,6 +87,9 @@ def _status(code: int, message: str = "", reason: str = "", **details: Any) -> s
     [
         (401, "Unauthorized", "Unauthorized", [], Unauthorized, Reason.UNAUTHORIZED),
         (403, NO_RIGHT, "Forbidden", [], Forbidden, Reason.FORBIDDEN),
+        (403, NO_PATH, "Forbidden", [], Forbidden, Reason.FORBIDDEN),
+        (403, NO_LIST, "Forbidden", [], Forbidden, Reason.FORBIDDEN),
+        (403, NO_GRANT, "Forbidden", [], Forbidden, Reason.FORBIDDEN),
         (403, QUOTA, "Forbidden", [], Rejected, Reason.REJECTED),
         (404, 'pods "x" not found', "NotFound", [], NotFound, Reason.NOT_FOUND),
         (409, MODIFIED, "Conflict", [], ResourceVersionConflict, Reason.CONFLICT),
@@ -109,6 +127,36 @@ def typed(place: str, expected: str, body: str) -> str:
 
 JOB = '{"Spec":{"Env":[{"Name":"PW","Value":"987654321: x"}]}}'
 NAME = 'metadata.name: Invalid value: "Web_1": a lowercase RFC 1123 subdomain'
+
+
+@pytest.mark.contract("B1720")
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"{HOOK}shop/web:1 cannot be deployed any more",
+        f"{POLICY}shop/web:1 cannot be deployed any more",
+        f"{HOOK}{NO_RIGHT}",
+        f"{POLICY}{NO_RIGHT}",
+        f"{HOOK}{NO_GRANT}",
+        OWNER,
+    ],
+    ids=["webhook", "policy", "webhook's right", "policy's words", "webhook's grant", "owner"],
+)
+def test_what_admission_denies_is_no_missing_right(said: str) -> None:
+    """Whatever its words are: no Role of ours mends it, also where a webhook lacks a right."""
+    error = translation.from_answer(403, _status(403, said, "Forbidden"), {})
+    assert type(error) is Rejected
+    assert error.message == said
+
+
+@pytest.mark.contract("B1720")
+@pytest.mark.parametrize("said", ["you cannot come in", "not here", f"{HOOK}no"])
+def test_a_read_that_is_refused_lacks_a_right(said: str) -> None:
+    """No admission sees it: who refuses it stands before the server, or authorizes there."""
+    answer = _status(403, said, "Forbidden")
+    assert type(translation.from_answer(403, answer, {}, to_read=True)) is Forbidden
+    document = {"code": 403, "message": said}
+    assert type(translation.from_status(document, to_read=True)) is Forbidden
 
 
 @pytest.mark.contract("B252")

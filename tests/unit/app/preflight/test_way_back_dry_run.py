@@ -14,6 +14,14 @@ from tests.unit.kube.scripted import as_status
 
 DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
 DENIED = 'deployments.apps "web" is forbidden: the policy denies shop/web:1'
+BY_WEBHOOK = (
+    'admission webhook "validation.gatekeeper.sh" denied the request: [old-images] shop/web:1 '
+    "cannot be deployed any more"
+)
+BY_POLICY = (
+    "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'old-images' with binding "
+    "'all' denied request: shop/web:1 cannot be deployed any more"
+)
 NO_RIGHT = 'deployments.apps "web" is forbidden: User "ci" cannot patch resource "deployments"'
 
 
@@ -42,6 +50,22 @@ def test_a_way_back_that_the_server_denies_is_refused(
     assert DENIED in ended.err
     assert "--allow-irreversible" in ended.err
     assert not server.writes()
+
+
+@pytest.mark.contract("B146", "B1720")
+@pytest.mark.parametrize("command", ["apply", "preflight"])
+@pytest.mark.parametrize("said", [BY_WEBHOOK, BY_POLICY], ids=["webhook", "policy"])
+def test_what_admission_says_that_one_cannot_do_is_no_missing_right(
+    gate: Gate, server: Server, manifest: Manifest, command: str, said: str
+) -> None:
+    """Its 403 is read as a denial in any other words: the object, and how to go on all the same."""
+    server.put(web())
+    server.on_request = denying(server, 403, said, "Forbidden")
+    ended = gate(command, file=[manifest(web("2"))])
+    assert (ended.code, ended.document["reason"]) == (3, "Irreversible")
+    assert f"deployment/web: {said}" in ended.err
+    assert "--allow-irreversible" in ended.err
+    assert "print the Role" not in ended.err
 
 
 @pytest.mark.contract("B146")

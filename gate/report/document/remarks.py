@@ -7,7 +7,7 @@ from typing import Final
 
 from gate.core.attempt.replacement import LEFT
 from gate.core.attempt.state import Attempt
-from gate.core.endings.unwritten import has_landed_late
+from gate.core.endings.unwritten import describe_open_write
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
@@ -226,16 +226,7 @@ def _refused_meanwhile(attempt: Attempt) -> Iterator[str]:
 
 
 def _uncertain(attempt: Attempt) -> Iterator[str]:
-    name = attempt.plan.name_of
-    for ref in uncertain_writes(attempt):
-        doubt = attempt.requests.doubts.get(ref)
-        said = f"the answer to the write of {name(ref)} was lost:"
-        if doubt is not None and doubt.answer:
-            said = f"the write of {name(ref)}: {doubt.describe()};"
-        if has_landed_late(attempt, ref):
-            yield f"{said} it was done after all"
-        else:
-            yield f"{said} whether it was done is not known"
+    yield from (describe_open_write(attempt, ref) for ref in uncertain_writes(attempt))
 
 
 def _uncertain_creations(attempt: Attempt) -> Iterator[str]:

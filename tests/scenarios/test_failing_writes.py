@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -115,7 +116,22 @@ def test_configuration_that_a_webhook_keeps_off_does_not_keep_its_workload(tmp_p
         assert result.document["rollback"]["written_at"]
 
 
-@pytest.mark.contract("B1731")
+@pytest.mark.contract("B1702", "B1733")
+def test_what_kept_configuration_off_is_a_cause_beside_the_time_that_ran_out(
+    tmp_path: Path,
+) -> None:
+    """Its errors ate the budget of the workload, which was written first, and at the end of it."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.fail("configmaps", passes=1)
+        result = scene.apply(settings("two"), BAD, flags=BUDGETS)
+        assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
+        assert "was not complete within 30 s" in result.document["message"]
+        written_at = datetime.fromisoformat(result.document["rollback"]["written_at"])
+        started_at = datetime.fromisoformat(result.document["started_at"])
+        assert (written_at - started_at).total_seconds() > 30.0
+
+
+@pytest.mark.contract("B1731", "B1733")
 def test_a_signal_while_a_way_back_gets_errors_is_told_in_one_sentence(tmp_path: Path) -> None:
     """No budget ended it, and nobody knows whether the last write was done."""
     with served(tmp_path) as (scene, webhook):
@@ -130,6 +146,8 @@ def test_a_signal_while_a_way_back_gets_errors_is_told_in_one_sentence(tmp_path:
         assert why.endswith("; whether it was done is not known")
         assert why in result.document["warnings"]
         assert "within the budget" not in result.stdout
+        shown = one_line(scene, result)
+        assert "rollback perhaps written at" in shown
         webhook.fail()
         assert_rolled_back(scene.gate("recover", "web", "--output", "json"), "CrashLoop")
 

@@ -14,7 +14,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import why_not_restored, writes_back
 from gate.core.protocol.effects import Write
 from gate.core.writes.order import uncertain_writes
-from gate.core.writes.results import has_restored
+from gate.core.writes.results import has_restored, has_written_back
 from gate.report.document.changes import MOST_PATHS, changed_paths
 from gate.report.document.run import Run, seconds
 from gate.report.schema.result import Action, AtEnd, ChangedPath, ObjectResult, RollbackResult
@@ -153,11 +153,8 @@ def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
 
 def _is_written_back(attempt: Attempt) -> bool:
     """Tell whether a write of the way back was done, or may have been: not all were refused."""
-    resumed = attempt.plan.resumed
-    earlier = resumed.restored if resumed is not None else {}
-    own = any(ref not in earlier for ref in attempt.ledger.restored)
     is_unknown = attempt.awaits(Write) or bool(uncertain_writes(attempt))
-    return own or bool(attempt.ledger.deleted or attempt.ledger.patched) or is_unknown
+    return has_written_back(attempt) or is_unknown
 
 
 def _goes_back(attempt: Attempt) -> bool:

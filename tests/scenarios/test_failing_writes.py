@@ -36,18 +36,19 @@ class Webhook:
     def __init__(self) -> None:
         """Let all pass."""
         self.kinds: tuple[str, ...] = ()
+        self.method = "PATCH"
         self.passes = 0
         self.most_failures = 10_000
         self.clock: Callable[[], float] = lambda: 0.0
         self.failed_at: list[float] = []
 
-    def fail(self, *kinds: str, passes: int = 0) -> None:
-        """Fail for writes of these kinds after the next so many."""
-        self.kinds, self.passes = kinds, passes
+    def fail(self, *kinds: str, passes: int = 0, method: str = "PATCH") -> None:
+        """Fail for writes of these kinds, by this method, after the next so many."""
+        self.kinds, self.passes, self.method = kinds, passes, method
 
     def __call__(self, request: Request, handle: Handle) -> Answer:
         """Pass a request on, or answer for the webhook."""
-        is_write = request.method == "PATCH" and not request.read_parameter("dryRun")
+        is_write = request.method == self.method and not request.read_parameter("dryRun")
         if not is_write or not any(f"/{kind}" in request.path for kind in self.kinds):
             return handle(request)
         self.passes -= 1
@@ -116,7 +117,7 @@ def test_configuration_that_a_webhook_keeps_off_does_not_keep_its_workload(tmp_p
         assert result.document["rollback"]["written_at"]
 
 
-@pytest.mark.contract("B1702", "B1733")
+@pytest.mark.contract("B1702", "B1732", "B1733")
 def test_what_kept_configuration_off_is_a_cause_beside_the_time_that_ran_out(
     tmp_path: Path,
 ) -> None:
@@ -124,8 +125,10 @@ def test_what_kept_configuration_off_is_a_cause_beside_the_time_that_ran_out(
     with served(tmp_path) as (scene, webhook):
         webhook.fail("configmaps", passes=1)
         result = scene.apply(settings("two"), BAD, flags=BUDGETS)
-        assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
+        ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
         assert "was not complete within 30 s" in result.document["message"]
+        (why,) = [one for one in ended["causes"] if SAID in one["message"]]
+        assert (why["reason"], why["message"][:18]) == ("Unreachable", "configmap/settings")
         written_at = datetime.fromisoformat(result.document["rollback"]["written_at"])
         started_at = datetime.fromisoformat(result.document["started_at"])
         assert (written_at - started_at).total_seconds() > 30.0

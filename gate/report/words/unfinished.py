@@ -1,13 +1,30 @@
-"""Whether a way back was written, as far as anything shows it.
+"""What of a way back was not done, or may not be done: a return, or what else answers a failure.
 
 Reads only the result document, so that a report rendered again later says the same.
 """
 
 from __future__ import annotations
 
-from gate.report.schema.result import Result, RollbackResult
+from gate.core.writes.failure_response import FailureResponse
+from gate.report.schema.result import Result, RollbackResult, WorkloadResult
 from gate.report.words.half_applied import is_written_back
 from gate.report.words.moment import moment
+from gate.report.words.object_names import list_own_objects
+
+_RETURNS = ("", FailureResponse.RESTORE)
+
+
+def what_it_was_to_be(result: Result, workload: WorkloadResult) -> str:
+    """Return `paused`, `scaled to zero` or `deleted` if that could not be done, else ""."""
+    left = (item["was_to_be"] for item in list_own_objects(result, workload))
+    return next((word for word in left if word not in _RETURNS), "")
+
+
+def how_to_finish(result: Result) -> str:
+    """Say what a recovery does: the one thing that could not be done, else the whole way back."""
+    words = {item["was_to_be"] for item in result["objects"]} - {""}
+    is_one_thing = len(words) == 1 and not words & {*_RETURNS}
+    return f"have it {words.pop()}" if is_one_thing else "finish the rollback"
 
 
 def when_written(result: Result, rollback: RollbackResult) -> str:

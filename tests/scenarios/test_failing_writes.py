@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -34,18 +36,19 @@ class Webhook:
     def __init__(self) -> None:
         """Let all pass."""
         self.kinds: tuple[str, ...] = ()
+        self.method = "PATCH"
         self.passes = 0
         self.most_failures = 10_000
         self.clock: Callable[[], float] = lambda: 0.0
         self.failed_at: list[float] = []
 
-    def fail(self, *kinds: str, passes: int = 0) -> None:
-        """Fail for writes of these kinds after the next so many."""
-        self.kinds, self.passes = kinds, passes
+    def fail(self, *kinds: str, passes: int = 0, method: str = "PATCH") -> None:
+        """Fail for writes of these kinds, by this method, after the next so many."""
+        self.kinds, self.passes, self.method = kinds, passes, method
 
     def __call__(self, request: Request, handle: Handle) -> Answer:
         """Pass a request on, or answer for the webhook."""
-        is_write = request.method == "PATCH" and not request.read_parameter("dryRun")
+        is_write = request.method == self.method and not request.read_parameter("dryRun")
         if not is_write or not any(f"/{kind}" in request.path for kind in self.kinds):
             return handle(request)
         self.passes -= 1
@@ -112,6 +115,77 @@ def test_configuration_that_a_webhook_keeps_off_does_not_keep_its_workload(tmp_p
         (left,) = [one for one in result.document["warnings"] if SAID in one]
         assert left.startswith("configmap/settings could not be restored")
         assert result.document["rollback"]["written_at"]
+
+
+@pytest.mark.contract("B1702", "B1732", "B1733")
+def test_what_kept_configuration_off_is_a_cause_beside_the_time_that_ran_out(
+    tmp_path: Path,
+) -> None:
+    """Its errors ate the budget of the workload, which was written first, and at the end of it."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.fail("configmaps", passes=1)
+        result = scene.apply(settings("two"), BAD, flags=BUDGETS)
+        ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
+        assert "was not complete within 30 s" in result.document["message"]
+        (why,) = [one for one in ended["causes"] if SAID in one["message"]]
+        assert (why["reason"], why["message"][:18]) == ("Unreachable", "configmap/settings")
+        written_at = datetime.fromisoformat(result.document["rollback"]["written_at"])
+        started_at = datetime.fromisoformat(result.document["started_at"])
+        assert (written_at - started_at).total_seconds() > 30.0
+
+
+@pytest.mark.contract("B1731", "B1733")
+def test_a_signal_while_a_way_back_gets_errors_is_told_in_one_sentence(tmp_path: Path) -> None:
+    """No budget ended it, and nobody knows whether the last write was done."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.fail("configmaps", "deployments", passes=2)
+        with scene.applying(settings("two"), BAD, flags=BUDGETS) as running:
+            running.wait_for_line("retry")
+            running.send(signal.SIGTERM)
+            result = running.wait()
+        ended = assert_ended(result, 143, "interrupted", "Interrupted")
+        (why,) = [one["message"] for one in ended["causes"] if SAID in one["message"]]
+        assert why.startswith(f"the write of configmap/settings: {SAID}")
+        assert why.endswith("; whether it was done is not known")
+        assert why in result.document["warnings"]
+        assert "within the budget" not in result.stdout
+        shown = one_line(scene, result)
+        assert "rollback perhaps written at" in shown
+        webhook.fail()
+        assert_rolled_back(scene.gate("recover", "web", "--output", "json"), "CrashLoop")
+
+
+@pytest.mark.contract("B1731")
+def test_errors_to_a_write_that_may_be_done_are_told_in_one_sentence(tmp_path: Path) -> None:
+    """Of a Deployment with the same pod template no read shows that it did not go back."""
+    with served(tmp_path) as (scene, webhook):
+        assert scene.apply(settings("one"), web(), web(name="api")).exit_code == 0
+        webhook.fail("deployments/api", passes=1)
+        scaled = web(name="api", replicas=3)
+        result = scene.apply(settings("two"), BAD, scaled, flags=BUDGETS)
+        assert_ended(result, 5, "rollback-failed", "CrashLoop")
+        api = next(one for one in result.document["workloads"] if one["name"] == "api")
+        (why,) = [one["message"] for one in api["causes"] if SAID in one["message"]]
+        assert why.startswith(f"the write of deployment/api: {SAID}")
+        assert why.endswith("; whether it was done is not known")
+        assert why in result.document["warnings"]
+        assert "within the budget" not in result.stdout
+        assert "before an answer came" not in result.stdout
+        assert "before all writes were known to be done" in result.document["message"]
+
+
+@pytest.mark.contract("B1731")
+def test_a_signal_while_a_pause_gets_errors_names_what_was_to_be_paused(tmp_path: Path) -> None:
+    """And nothing else that was written: none of that was to go back."""
+    with served(tmp_path) as (scene, webhook):
+        webhook.fail("deployments", passes=1)
+        flags = [*BUDGETS, "--on-failure", "pause"]
+        with scene.applying(settings("two"), BAD, flags=flags) as running:
+            running.wait_for_line("retry")
+            running.send(signal.SIGTERM)
+            result = running.wait()
+        (left,) = [one for one in result.document["warnings"] if "is not known" in one]
+        assert left.startswith(f"the write of deployment/web: {SAID}")
 
 
 @pytest.mark.contract("B160", "B1701")

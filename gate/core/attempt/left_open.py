@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.replacement import Stage
-from gate.core.attempt.state import Attempt
+from gate.core.attempt.state import Attempt, Rejection
 from gate.core.model.outcome import Outcome, Reason
 
 _BROKEN_OFF: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
@@ -40,8 +40,16 @@ def is_left_open(attempt: Attempt) -> bool:
 def _is_unanswered(attempt: Attempt) -> bool:
     """Tell whether a way back failed for want of an answer; if its time ran out, nothing looked."""
     has_run_out = math.isinf(attempt.course.inspecting_since)
-    is_given_up = any(one.reason in _NO_ANSWERS for one in attempt.writes.refusals.values())
+    is_given_up = any(map(is_without_answer, attempt.writes.refusals.values()))
     return has_run_out or is_given_up or _is_removal_unanswered(attempt)
+
+
+def is_without_answer(refused: Rejection) -> bool:
+    """Tell whether a write of the way back is left for want of an answer that could be used.
+
+    It may restore something, or answer a failure otherwise: pause, scale to 0, delete.
+    """
+    return refused.reason in _NO_ANSWERS
 
 
 def _is_removal_unanswered(attempt: Attempt) -> bool:

@@ -51,7 +51,7 @@ class Purpose(enum.StrEnum):
 class Rejection:
     """A write that the server refused for good; `paths` are the fields in conflict.
 
-    `body` is what was sent, None where nothing was.
+    `body` is what was sent, None where nothing was; `write` is what a way back gave up.
     """
 
     ref: Ref
@@ -59,6 +59,7 @@ class Rejection:
     message: CleanText
     paths: tuple[str, ...] = ()
     body: Body | None = None
+    write: PlannedWrite | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What is known about the next write to one object: why it is decided again, if it is.
-
-    `uncertain` is whether the answer to an earlier try was lost.
-    """
+    """The next write to an object: why it is decided again, and if an answer to it was lost."""
 
     retry: Retry | None = None
     uncertain: bool = False

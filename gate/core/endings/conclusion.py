@@ -10,12 +10,13 @@ from dataclasses import replace
 from gate.core.attempt import health_checks
 from gate.core.attempt.awaited_objects import conclude_objects
 from gate.core.attempt.ending import Ending
+from gate.core.attempt.left_open import is_without_answer
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.rollback_ending import (
     failure_behind,
     has_taken_back_nothing,
-    refusal_cause,
+    way_back_cause,
 )
 from gate.core.endings.shared_ending import (
     describe_interruption,
@@ -172,10 +173,16 @@ def _end_applied(attempt: Attempt) -> Ending:
 
 
 def _with_refusals(attempt: Attempt, whole: Ending) -> Ending:
-    """Turn a success into a failed rollback if an object was refused: that leaves a mixture."""
-    if not attempt.writes.refusals or whole.outcome not in (Outcome.ROLLED_BACK, Outcome.VERIFIED):
+    """Turn a success into a failed rollback if an object was refused: that leaves a mixture.
+
+    So does a write that is left for want of a usable answer, beside a failure that stays.
+    """
+    refusals = tuple(attempt.writes.refusals.values())
+    if whole.outcome is Outcome.FAILED:
+        refusals = tuple(filter(is_without_answer, refusals))
+    elif whole.outcome not in (Outcome.ROLLED_BACK, Outcome.VERIFIED):
         return whole
-    causes = tuple(
-        refusal_cause(attempt.plan, refused) for refused in attempt.writes.refusals.values()
-    )
+    if not refusals:
+        return whole
+    causes = tuple(way_back_cause(attempt, refused) for refused in refusals)
     return replace(whole, outcome=Outcome.ROLLBACK_FAILED, causes=whole.causes + causes)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.ending import Ending
+from gate.core.attempt.left_open import is_without_answer
 from gate.core.attempt.replacement import LEFT, Stage
 from gate.core.attempt.state import Attempt, Rejection
 from gate.core.endings.pods_before_run import describe_pods_before
@@ -30,6 +32,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.writes.authorship import name_writer
+from gate.core.writes.failure_response import FailureResponse, find_response
 from gate.core.writes.way_out import became_theirs
 
 _OF_THE_TOTAL: Final = (Reason.TIMEOUT, Reason.PROGRESS_DEADLINE_EXCEEDED)
@@ -66,7 +69,8 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     text = _describe_standstill(attempt, rollout, verdict)
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
-    causes = tuple(dict.fromkeys(failure.causes + held + verdict.causes))
+    beside = tuple(_iter_refused_beside(attempt))
+    causes = tuple(dict.fromkeys(failure.causes + held + verdict.causes + beside))
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
 
 
@@ -165,12 +169,14 @@ def _name_writer(before: LiveObject | None, read: LiveObject | None) -> str:
 def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
     """Return the ending of a workload whose way back was refused.
 
-    That is a failed rollback only if it was to return; a pause is no rollback.
+    That is a failed rollback if it was to return, or if it is left to be done: a pause that the
+    server refused for good is no rollback.
     """
     failure = failure_behind(attempt, ref)
-    outcome = Outcome.ROLLBACK_FAILED if _returns(attempt, ref) else Outcome.FAILED
+    is_failed_rollback = _returns(attempt, ref) or is_without_answer(refused)
+    outcome = Outcome.ROLLBACK_FAILED if is_failed_rollback else Outcome.FAILED
     return replace(
-        failure, outcome=outcome, causes=(*failure.causes, refusal_cause(attempt.plan, refused))
+        failure, outcome=outcome, causes=(*failure.causes, way_back_cause(attempt, refused))
     )
 
 
@@ -351,6 +357,24 @@ def beside_failure(plan: Plan, other: Ref, failure: Ending | Verdict) -> Ending:
     text = CleanText(f"{plan.name_of(other)} failed: {failure.reason}: {failure.message}")
     cause = Cause(Reason.SIBLING_FAILED, text)
     return Ending(Outcome.FAILED, Reason.SIBLING_FAILED, text, (cause,))
+
+
+def _iter_refused_beside(attempt: Attempt) -> Iterator[Cause]:
+    """Yield what was to go back with the workloads and did not, for want of a usable answer."""
+    followed = {target.ref for target in attempt.plan.targets}
+    for ref, refused in attempt.writes.refusals.items():
+        if ref not in followed and is_without_answer(refused):
+            yield way_back_cause(attempt, refused)
+
+
+def way_back_cause(attempt: Attempt, refused: Rejection) -> Cause:
+    """Return as a cause what the way back could not do, by name where it was no restoration."""
+    cause, response = refusal_cause(attempt.plan, refused), find_response(attempt, refused)
+    if response is FailureResponse.RESTORE:
+        return cause
+    name = attempt.plan.name_of(refused.ref)
+    text = f"{name} could not be {response}: {refused.message}"
+    return replace(cause, message=CleanText(text))
 
 
 def refusal_cause(plan: Plan, rejection: Rejection) -> Cause:

@@ -11,12 +11,11 @@ from dataclasses import replace
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import Trigger
-from gate.core.endings.rollback_ending import refusal_cause
-from gate.core.endings.unwritten import find_error
+from gate.core.endings.unwritten import describe_open_write, find_error
 from gate.core.model.objects import CleanText
-from gate.core.model.outcome import Outcome
+from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.writes.obstacles import give_up_on_errors
+from gate.core.rollout.causes import Cause
 from gate.core.writes.order import answers_lost
 
 _UNDONE = (Trigger.LOST, Trigger.INTERRUPTED)
@@ -28,14 +27,15 @@ def with_answer(attempt: Attempt, trigger: Trigger, ending: Ending) -> Ending:
 
     Of a way back that was not written to its end they are a cause besides.
     """
-    open_ref = next((one for one in answers_lost(attempt) if find_error(attempt, one)), None)
-    if open_ref is None:
+    open_refs = [one for one in answers_lost(attempt) if find_error(attempt, one)]
+    if not open_refs:
         return ending
-    doubt = attempt.requests.doubts[open_ref]
     if trigger is Trigger.REJECTED and ending.outcome is Outcome.LOST_CONTACT:
-        said = f"{attempt.plan.name_of(open_ref)}: {doubt.describe()}"
+        doubt = attempt.requests.doubts[open_refs[0]]
+        said = f"{attempt.plan.name_of(open_refs[0])}: {doubt.describe()}"
         return replace(ending, message=CleanText(f"{said}; nothing shows that the write was done"))
     if trigger in _UNDONE and attempt.course.leg is Leg.BACK:
-        cause = refusal_cause(attempt.plan, give_up_on_errors(attempt, open_ref))
-        return replace(ending, causes=(*ending.causes, cause))
+        said_of = (describe_open_write(attempt, ref) for ref in open_refs)
+        causes = (Cause(Reason.UNREACHABLE, CleanText(said)) for said in said_of)
+        return replace(ending, causes=(*ending.causes, *causes))
     return ending

@@ -157,6 +157,16 @@ def describe_doubt(attempt: Attempt, ref: Ref) -> str:
     return f"{error.describe()}; {_NOT_KNOWN}"
 
 
+def describe_open_write(attempt: Attempt, ref: Ref) -> str:
+    """Say all that is known of a write without a clear answer, and no more."""
+    error, name = find_error(attempt, ref), attempt.plan.name_of(ref)
+    said = f"the answer to the write of {name} was lost:"
+    if error is not None:
+        said = f"the write of {name}: {error.describe()};"
+    is_done = has_landed_late(attempt, ref)
+    return f"{said} {'it was done after all' if is_done else 'whether it was done is not known'}"
+
+
 def find_error(attempt: Attempt, ref: Ref) -> Doubt | None:
     """Return what the server answered last to a write, None if nothing came or it is settled."""
     doubt = attempt.requests.doubts.get(ref)

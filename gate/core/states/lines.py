@@ -7,6 +7,7 @@ from typing import Final
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.state import Attempt
+from gate.core.endings.rollback_ending import way_back_cause
 from gate.core.model.outcome import Reason
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.verdicts import Verdicts
@@ -44,4 +45,4 @@ def describe_refusals(before: Attempt, after: Attempt) -> Iterator[Line]:
     """Yield a line for each write of the way back that is newly refused."""
     for ref, refusal in after.writes.refusals.items():
         if ref not in before.writes.refusals:
-            yield "refused", f"{after.plan.name_of(ref)}: {refusal.message}"
+            yield "refused", way_back_cause(after, refusal).message

@@ -2,6 +2,7 @@
 
 __all__ = [
     "authorship",
+    "failure_response",
     "lagging_server",
     "lost_needs",
     "lost_response",

@@ -52,12 +52,17 @@ def out_of_time(attempt: Attempt, ref: Ref) -> Rejection:
     return Rejection(ref, Reason.TIMEOUT, text)
 
 
-def give_up_on_errors(attempt: Attempt, ref: Ref) -> Rejection:
-    """Return that the server answered a write with errors until its budget ended.
+def give_up_on_errors(attempt: Attempt, head: PlannedWrite) -> Rejection:
+    """Return that the server answered a write of the way back with errors until its budget ended.
 
-    Nothing is wrong with the write: the same server may do it later.
+    Nothing is wrong with the write: the same server may do it later. Of one that restores nothing
+    it is said elsewhere what it was to do.
     """
-    return replace(out_of_time(attempt, ref), reason=Reason.UNREACHABLE)
+    rejection = replace(out_of_time(attempt, head.ref), reason=Reason.UNREACHABLE)
+    doubt = attempt.requests.doubts.get(head.ref)
+    if doubt is None or head.verb not in (Verb.DELETE, Verb.MERGE):
+        return rejection
+    return replace(rejection, message=CleanText(f"the budget ended: {doubt.describe()}"))
 
 
 def _made_meanwhile(

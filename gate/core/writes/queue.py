@@ -117,6 +117,7 @@ def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) ->
 
 def _with_refusal(attempt: Attempt, rejection: Rejection) -> Attempt:
     """Give the write at the head of the queue up, for a reason that the report names."""
+    rejection = replace(rejection, write=attempt.writes.queue[0])
     refusals = attempt.writes.refusals.put(rejection.ref, rejection)
     attempt = attempt.past_head()
     return replace(attempt, writes=replace(attempt.writes, refusals=refusals))
@@ -135,7 +136,7 @@ def _give_up(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Attem
         return None
     if not doubt.answer or attempt.now < attempt.leg_ends_at:
         return None
-    return _with_refusal(attempt, give_up_on_errors(attempt, head.ref))
+    return _with_refusal(attempt, give_up_on_errors(attempt, head))
 
 
 def _workloads_first(attempt: Attempt) -> Step:

@@ -17,7 +17,7 @@ from gate.core.plan.replica_ownership import (
     with_live_replicas,
 )
 from gate.core.protocol.effects import Write
-from gate.core.writes.results import was_scaled
+from gate.core.writes.results import has_written_back, was_scaled
 from gate.core.writes.take_over import take_over_now
 
 
@@ -53,7 +53,8 @@ def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
             course=replace(attempt.course, leg_at=attempt.now),
             interference=replace(attempt.interference, suspended_seconds=0.0),
         )
-    if attempt.course.leg is Leg.BACK and attempt.writes.rollback_written_at is None:
+    if attempt.course.leg is Leg.BACK and not has_written_back(attempt):
+        # An earlier one was not done, as far as a read showed: this one may be the first.
         attempt = replace(attempt, writes=replace(attempt.writes, rollback_written_at=attempt.now))
     return attempt, (write,)
 

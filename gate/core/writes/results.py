@@ -199,6 +199,15 @@ def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
     return all(manager == FIELD_MANAGER for manager, _ in owners)
 
 
+def has_written_back(attempt: Attempt) -> bool:
+    """Tell whether a write of the way back is known to be done, by this attempt itself."""
+    resumed, ledger = attempt.plan.resumed, attempt.ledger
+    earlier = resumed.restored if resumed is not None else {}
+    return any(ref not in earlier for ref in ledger.restored) or bool(
+        ledger.deleted or ledger.patched
+    )
+
+
 def has_restored(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether the way back changed anything of an object but kubectl's annotation."""
     written, back = attempt.ledger.written.get(ref), attempt.ledger.restored[ref]

@@ -13,8 +13,9 @@ from gate.core.plan.kept_otherwise import find_kept_otherwise
 from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import why_not_restored, writes_back
 from gate.core.protocol.effects import Write
+from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
-from gate.core.writes.results import has_restored
+from gate.core.writes.results import has_restored, has_written_back
 from gate.report.document.changes import MOST_PATHS, changed_paths
 from gate.report.document.run import Run, seconds
 from gate.report.schema.result import Action, AtEnd, ChangedPath, ObjectResult, RollbackResult
@@ -57,6 +58,7 @@ def _object(attempt: Attempt, ref: Ref, run: Run) -> ObjectResult:
         "changes": _changes(attempt, ref),
         "irreversible": _irreversible(attempt, ref),
         "not_restored": refused.reason.value if refused is not None else "",
+        "was_to_be": find_response(attempt, refused).value if refused is not None else "",
         "kept_otherwise": _kept_otherwise(attempt, ref),
     }
 
@@ -153,19 +155,18 @@ def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
 
 def _is_written_back(attempt: Attempt) -> bool:
     """Tell whether a write of the way back was done, or may have been: not all were refused."""
-    resumed = attempt.plan.resumed
-    earlier = resumed.restored if resumed is not None else {}
-    own = any(ref not in earlier for ref in attempt.ledger.restored)
     is_unknown = attempt.awaits(Write) or bool(uncertain_writes(attempt))
-    return own or bool(attempt.ledger.deleted or attempt.ledger.patched) or is_unknown
+    return has_written_back(attempt) or is_unknown
 
 
 def _goes_back(attempt: Attempt) -> bool:
-    if attempt.ledger.restored or _outcomes(attempt) & {Outcome.ROLLBACK_FAILED}:
+    if attempt.ledger.restored:
         return True
     gone = frozenset(attempt.interference.departures)
     failed = frozenset(attempt.result.failures)
     writes = writes_back(attempt.plan, attempt.ledger.written, gone, failed)
+    if not writes and _outcomes(attempt) & {Outcome.ROLLBACK_FAILED}:
+        return True
     return any(write.verb is Verb.APPLY for write in writes)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from gate.core.attempt.replacement import LEFT
 from gate.core.attempt.state import Attempt
-from gate.core.endings.unwritten import has_landed_late
+from gate.core.endings.unwritten import describe_open_write
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
@@ -17,6 +17,7 @@ from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_oth
 from gate.core.plan.rollback_plan import find_versions
 from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
+from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
 from gate.report.document.running_pods import is_scaled_to_zero
 from gate.report.document.versions import latest_snapshot
@@ -99,7 +100,7 @@ def _cut_window(attempt: Attempt) -> Iterator[str]:
 
 
 def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
-    """Warn of what the way back did not restore."""
+    """Warn of what the way back did not restore, or what else it did not do."""
     name = attempt.plan.name_of
     pauses = attempt.plan.policy.response.on_failure is OnFailure.PAUSE
     for ref in attempt.ledger.patched:
@@ -109,7 +110,7 @@ def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
         if ref not in attempt.ledger.findings:
             yield f"{name(ref)} was changed by somebody else meanwhile, and left alone"
     for ref, refusal in attempt.writes.refusals.items():
-        yield f"{name(ref)} could not be restored: {refusal.message}"
+        yield f"{name(ref)} could not be {find_response(attempt, refusal)}: {refusal.message}"
     for ref, other in attempt.plan.target_set.shared.items() if attempt.ledger.restored else ():
         as_needed = f"{name(ref)} is as {name(other)} was verified with it since"
         yield f"{as_needed}: what serves again was verified with it in another state"
@@ -226,16 +227,7 @@ def _refused_meanwhile(attempt: Attempt) -> Iterator[str]:
 
 
 def _uncertain(attempt: Attempt) -> Iterator[str]:
-    name = attempt.plan.name_of
-    for ref in uncertain_writes(attempt):
-        doubt = attempt.requests.doubts.get(ref)
-        said = f"the answer to the write of {name(ref)} was lost:"
-        if doubt is not None and doubt.answer:
-            said = f"the write of {name(ref)}: {doubt.describe()};"
-        if has_landed_late(attempt, ref):
-            yield f"{said} it was done after all"
-        else:
-            yield f"{said} whether it was done is not known"
+    yield from (describe_open_write(attempt, ref) for ref in uncertain_writes(attempt))
 
 
 def _uncertain_creations(attempt: Attempt) -> Iterator[str]:

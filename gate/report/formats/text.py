@@ -36,9 +36,8 @@ from gate.report.words.fault import (
 )
 from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
-from gate.report.words.half_applied import how_it_ended, is_unwritten, is_written_back
+from gate.report.words.half_applied import how_it_ended, is_unwritten
 from gate.report.words.headline import headline
-from gate.report.words.moment import moment
 from gate.report.words.object_names import (
     list_own_objects,
     namespaces_of,
@@ -47,6 +46,7 @@ from gate.report.words.object_names import (
     workload_name,
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
+from gate.report.words.unfinished import when_written
 from gate.report.words.version_names import (
     find_serving,
     is_last_verified,
@@ -351,10 +351,7 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
     rollback = result["rollback"]
     if rollback is not None:
         took = format_seconds(rollback["duration_seconds"])
-        written = f"written at {moment(rollback['written_at'])}"
-        if not rollback["written_at"]:
-            is_earlier = is_written_back(result) or rollback["verified"]
-            written = "written by another run" if is_earlier else "not written"
+        written = when_written(result, rollback)
         block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
     for action in _ACTIONS:
         names = [

@@ -23,6 +23,7 @@ from gate.report.schema.course import CheckHistory, PodHistory
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.grade import Grade, result_grade
 from gate.report.words.half_applied import is_unwritten, keeps_version
+from gate.report.words.unfinished import is_in_doubt
 from gate.report.words.worst import rank_workloads
 
 WIDTH: Final = 960
@@ -176,7 +177,7 @@ def _moments(result: Result) -> Iterator[tuple[float, str, str]]:
             events.add(event)
             yield line["at_seconds"], _EVENTS[event], "good" if event == "applied" else "bad"
     written = _rollback_seconds(result)
-    if written is not None:
+    if written is not None and not is_in_doubt(result):
         yield written, "rollback written", "back"
     kind = "good" if result_grade(result) is Grade.GOOD else "end"
     yield result["duration_seconds"], result["outcome"], kind

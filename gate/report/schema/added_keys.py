@@ -50,6 +50,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "changes": [],
         "irreversible": "",
         "not_restored": "",
+        "was_to_be": "",
         "kept_otherwise": [],
     },
     ("checks",): {"errors": 0, "comparison": None, "output": ""},

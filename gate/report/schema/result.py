@@ -325,6 +325,7 @@ class ObjectResult(TypedDict):
     not_restored: Annotated[
         str, Meta(description='The reason why it could not be restored, as `Forbidden`; else "".')
     ]
+    was_to_be: Annotated[str, Meta(description='What it could not be made, as `paused`; else "".')]
     kept_otherwise: Annotated[list[str], Meta(description="Fields not kept as they were applied.")]
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "object_names",
     "refusal",
     "single_run",
+    "unfinished",
     "version_names",
     "worst",
 ]

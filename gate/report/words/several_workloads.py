@@ -28,6 +28,7 @@ from gate.report.words.half_applied import (
 )
 from gate.report.words.object_names import kinds_of, some_names, workload_name
 from gate.report.words.single_run import describe_end, describe_stay
+from gate.report.words.unfinished import what_it_was_to_be
 from gate.report.words.version_names import judged_words
 from gate.report.words.worst import worst_workload
 
@@ -56,8 +57,10 @@ def of_several(result: Result) -> str:
             why = runs or [why_back(result, deciding)]
             return "; ".join([*why, *_went_back(result, alike)])
         case Outcome.ROLLBACK_FAILED if not alike:
-            went_back = f"the {kinds_of(workloads)} went back"
-            return f"{went_back}, but not all was restored: it needs a person"
+            failed = [one for one in workloads if one["outcome"] == Outcome.FAILED]
+            did = f"the {kinds_of(workloads)} went back, but"
+            did = f"{_describe_failed(result, failed)};" if failed else did
+            return f"{did} not all was restored: it needs a person"
         case Outcome.ROLLBACK_FAILED:
             return _describe_stuck(result, alike)
         case Outcome.FAILED:
@@ -113,8 +116,16 @@ def _describe_stuck(result: Result, stuck: list[WorkloadResult]) -> str:
     failed = [one for one in back if has_failed_itself(one)]
     parts = [why_back(result, failed)] if failed else []
     parts += _went_back(result, back)
-    parts.append(f"the rollback of {names_of(result, stuck)} is not verified: it needs a person")
-    return "; ".join(parts)
+    parts += _say_what_is_left(result, stuck)
+    return f"{'; '.join(parts)}: it needs a person"
+
+
+def _say_what_is_left(result: Result, stuck: list[WorkloadResult]) -> Iterator[str]:
+    """Say what is not verified to be back, and what else could not be done to what failed."""
+    for was_to_be, alike in group_workloads(stuck, partial(what_it_was_to_be, result)):
+        names = names_of(result, alike)
+        left = f"the rollback of {names} is not verified"
+        yield f"{names} could not be {was_to_be}" if was_to_be else left
 
 
 def _failed_and_left(result: Result) -> Iterator[str]:

@@ -153,7 +153,13 @@ def object_result(**over: Any) -> ObjectResult:
         "file": "",
         "line": 0,
     }
-    found |= {"changes": [], "irreversible": "", "not_restored": "", "kept_otherwise": []}
+    found |= {
+        "changes": [],
+        "irreversible": "",
+        "not_restored": "",
+        "was_to_be": "",
+        "kept_otherwise": [],
+    }
     result: ObjectResult = found | over
     return result
 

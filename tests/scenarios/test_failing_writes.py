@@ -156,25 +156,6 @@ def test_a_signal_while_a_way_back_gets_errors_is_told_in_one_sentence(tmp_path:
 
 
 @pytest.mark.contract("B1731")
-def test_errors_to_a_write_that_may_be_done_are_told_in_one_sentence(tmp_path: Path) -> None:
-    """Of a Deployment with the same pod template no read shows that it did not go back."""
-    with served(tmp_path) as (scene, webhook):
-        assert scene.apply(settings("one"), web(), web(name="api")).exit_code == 0
-        webhook.fail("deployments/api", passes=1)
-        scaled = web(name="api", replicas=3)
-        result = scene.apply(settings("two"), BAD, scaled, flags=BUDGETS)
-        assert_ended(result, 5, "rollback-failed", "CrashLoop")
-        api = next(one for one in result.document["workloads"] if one["name"] == "api")
-        (why,) = [one["message"] for one in api["causes"] if SAID in one["message"]]
-        assert why.startswith(f"the write of deployment/api: {SAID}")
-        assert why.endswith("; whether it was done is not known")
-        assert why in result.document["warnings"]
-        assert "within the budget" not in result.stdout
-        assert "before an answer came" not in result.stdout
-        assert "before all writes were known to be done" in result.document["message"]
-
-
-@pytest.mark.contract("B1731")
 def test_a_signal_while_a_pause_gets_errors_names_what_was_to_be_paused(tmp_path: Path) -> None:
     """And nothing else that was written: none of that was to go back."""
     with served(tmp_path) as (scene, webhook):

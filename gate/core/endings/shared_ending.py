@@ -11,7 +11,6 @@ from gate.core.endings.rollback_ending import end_superseded, failure_behind, re
 from gate.core.endings.unwritten import (
     describe_doubt,
     end_unwritten,
-    find_error,
     is_in_doubt,
     is_unwritten,
     reason_of_break,
@@ -22,7 +21,6 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
 from gate.core.rollout.verdict import VerdictKind
-from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import became_theirs
 
 
@@ -47,10 +45,8 @@ def end_alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
 
 def _say_unanswered(attempt: Attempt) -> str:
     unread = attempt.requests.unreadable
-    if not unread and any(find_error(attempt, ref) for ref in answers_lost(attempt)):
-        return "its time ran out before all writes were known to be done"
     if not unread:
-        return "its time ran out before an answer came"
+        return "its time ran out before it was known whether all writes were done"
     return f"the last read before its time ran out got no usable answer: {unread}"
 
 

@@ -84,7 +84,7 @@ def live_template_unchecked(patch: pytest.MonkeyPatch) -> None:
 @found_in("crashing", "S2", 1, is_long=True)
 def live_unchecked_before_the_rollback(patch: pytest.MonkeyPatch) -> None:
     """What is live is not looked at before it is written over."""
-    patch.setattr(queue, "_mine", lambda _attempt, _ref: True)
+    patch.setattr(queue, "_is_ours", lambda _attempt, _ref: True)
 
 
 @found_in("good", "L2")
@@ -217,7 +217,7 @@ def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:
 @found_in("crashing", "S1", 1, is_long=True)
 def own_rollback_not_known_again(patch: pytest.MonkeyPatch) -> None:
     """After a lost answer, the gate's own rollback is taken for somebody else's change."""
-    patch.setattr(queue, "_came_back", lambda _attempt, _head: False)
+    patch.setattr(queue, "_is_back", lambda _attempt, _head: False)
     patch.setattr(queue, "_find_shown", lambda *_: None)
 
 

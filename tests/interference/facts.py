@@ -100,10 +100,15 @@ class Facts:
         return self.ended.exit_code
 
     def is_early(self, performed: Performed) -> bool:
-        """Whether an action came before the attempt had written every object of its manifest."""
+        """Whether an action came before the attempt had written every object of its manifest.
+
+        What takes over managed fields, a JSON patch, comes before the write itself, and a write
+        that was refused is none.
+        """
         written = {
             Key(each.resource, each.namespace, each.name): each.at
             for each in reversed(self.requests)
+            if each.succeeded and not isinstance(each.body, list)
         }
         return any(key not in written or performed.at <= written[key] for key in self.manifest)
 

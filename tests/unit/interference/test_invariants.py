@@ -73,6 +73,15 @@ def test_good_ends_keep_every_invariant() -> None:
     assert {name: broken(facts) for name, facts in good.items() if broken(facts)} == {}
 
 
+def test_what_keeps_a_write_off_comes_before_it() -> None:
+    """Its managed fields were taken over before: that is no write yet."""
+    facts = begun().facts(4, performed=performed("autoscaler-changed"))
+    (action,), (*others, last) = facts.performed, facts.requests
+    assert not facts.is_early(action)
+    taken_over, refused = replace(last, body=[{"op": "replace"}]), replace(last, code=409)
+    assert replace(facts, requests=(*others, taken_over, refused)).is_early(action)
+
+
 def test_a_change_after_the_last_read_is_no_fault_of_the_verdict() -> None:
     """What was complete when it was read last may be anything a moment later."""
     for story, code in ((verified(), 0), (rolled_back(), 4)):

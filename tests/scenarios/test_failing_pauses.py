@@ -8,10 +8,22 @@ import pytest
 
 from tests.bed.expectations import assert_ended, warned
 from tests.bed.scene import settings, web
+from tests.cluster.command import Result
 from tests.scenarios.test_failing_writes import BAD, BUDGETS, SAID, one_line, served
 from tests.scenarios.versions import CRASH
 
 pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
+
+
+def assert_left_open(result: Result, could_not: str) -> None:
+    """Assert that a run ends 5 and names as cause and warning what it could not do, and why."""
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
+    causes = [one["message"] for one in ended["causes"]]
+    assert any(could_not in one and SAID in one for one in causes), causes
+    assert result.document["recoverable"]
+    assert result.document["rollback"] is None
+    assert warned(result, could_not, SAID)
+    assert "could not be restored" not in result.stdout
 
 
 @pytest.mark.contract("B136", "B1730")
@@ -21,15 +33,7 @@ def test_a_deletion_that_a_webhook_keeps_off_is_left_to_recover(tmp_path: Path) 
         webhook.fail("deployments", method="DELETE")
         flags = [*BUDGETS, "--on-first-failure", "delete"]
         result = scene.apply(web(name="api", behaviour=CRASH), flags=flags)
-        ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
-        could_not = "deployment/api could not be deleted: "
-        assert any(
-            could_not in one["message"] and SAID in one["message"] for one in ended["causes"]
-        )
-        assert result.document["recoverable"]
-        assert result.document["rollback"] is None
-        assert warned(result, could_not, SAID)
-        assert "could not be restored" not in result.stdout
+        assert_left_open(result, "deployment/api could not be deleted: ")
         shown = one_line(scene, result)
         assert "deployment/api failed, and could not be deleted" in shown
         assert "once its cause is gone, have it deleted: rollout-gate recover api" in shown
@@ -45,15 +49,7 @@ def test_a_pause_that_a_webhook_keeps_off_is_left_to_recover(tmp_path: Path) -> 
     with served(tmp_path) as (scene, webhook):
         webhook.fail("deployments", passes=1)
         result = scene.apply(settings("two"), BAD, flags=[*BUDGETS, "--on-failure", "pause"])
-        ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
-        could_not = "deployment/web could not be paused: "
-        assert any(
-            could_not in one["message"] and SAID in one["message"] for one in ended["causes"]
-        )
-        assert result.document["recoverable"]
-        assert result.document["rollback"] is None
-        assert warned(result, could_not, SAID)
-        assert "could not be restored" not in result.stdout
+        assert_left_open(result, "deployment/web could not be paused: ")
         shown = one_line(scene, result)
         assert "could not be paused; pods of both versions run" in shown
         assert "once its cause is gone, have it paused: rollout-gate recover web" in shown

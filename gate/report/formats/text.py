@@ -46,7 +46,7 @@ from gate.report.words.object_names import (
     workload_name,
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
-from gate.report.words.unfinished import when_written
+from gate.report.words.unfinished import describe_writing
 from gate.report.words.version_names import (
     find_serving,
     is_last_verified,
@@ -351,7 +351,7 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
     rollback = result["rollback"]
     if rollback is not None:
         took = format_seconds(rollback["duration_seconds"])
-        written = when_written(result, rollback)
+        written = describe_writing(result, rollback)
         block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
     for action in _ACTIONS:
         names = [

@@ -77,7 +77,7 @@ from gate.report.words.undo_advice import (
     undo_steps,
     was_never_left,
 )
-from gate.report.words.unfinished import how_to_finish
+from gate.report.words.unfinished import describe_recovery
 from gate.report.words.version_names import baseline_words
 from gate.report.words.worst import worst_workload
 
@@ -151,7 +151,7 @@ def _for_state(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         case Outcome.ROLLBACK_FAILED:
             yield step_about(result, worst, "look at it now:", "status")
             if result["recoverable"]:
-                yield recovery_step(result, f"once its cause is gone, {how_to_finish(result)}:")
+                yield recovery_step(result, f"once its cause is gone, {describe_recovery(result)}:")
             elif is_to_go_back_again(result, worst):
                 is_held = bool(worst["undo_conflicts"])
                 text = "take over what others own, and go back again:"

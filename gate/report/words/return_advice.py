@@ -18,7 +18,7 @@ from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import WITHOUT_A_WORKLOAD, Step
 from gate.report.words.object_names import list_own_objects
 from gate.report.words.steps import step_about
-from gate.report.words.unfinished import what_it_was_to_be
+from gate.report.words.unfinished import find_undone_response
 from gate.report.words.version_names import baseline_words
 
 _OF_A_RETURN: Final = (OF_SURROUNDINGS - {Reason.UNREACHABLE}) | {
@@ -70,7 +70,7 @@ def look_at_version_before(result: Result, worst: WorkloadResult) -> Iterator[St
     baseline = worst["baseline"]
     if baseline is None or not baseline["name"] or _serves(worst, baseline["name"]):
         return
-    if is_to_go_back_again(result, worst) or what_it_was_to_be(result, worst):
+    if is_to_go_back_again(result, worst) or find_undone_response(result, worst):
         return
     kind = registry.of_entry(worst)
     name = kind.call(worst["name"])

@@ -28,7 +28,7 @@ from gate.report.words.half_applied import (
 )
 from gate.report.words.object_names import kinds_of, some_names, workload_name
 from gate.report.words.single_run import describe_end, describe_stay
-from gate.report.words.unfinished import what_it_was_to_be
+from gate.report.words.unfinished import find_undone_response
 from gate.report.words.version_names import judged_words
 from gate.report.words.worst import worst_workload
 
@@ -122,7 +122,7 @@ def _describe_stuck(result: Result, stuck: list[WorkloadResult]) -> str:
 
 def _say_what_is_left(result: Result, stuck: list[WorkloadResult]) -> Iterator[str]:
     """Say what is not verified to be back, and what else could not be done to what failed."""
-    for was_to_be, alike in group_workloads(stuck, partial(what_it_was_to_be, result)):
+    for was_to_be, alike in group_workloads(stuck, partial(find_undone_response, result)):
         names = names_of(result, alike)
         left = f"the rollback of {names} is not verified"
         yield f"{names} could not be {was_to_be}" if was_to_be else left

@@ -45,7 +45,7 @@ from gate.report.words.several_workloads import (
     why_back,
 )
 from gate.report.words.single_run import describe_end
-from gate.report.words.unfinished import what_it_was_to_be
+from gate.report.words.unfinished import find_undone_response
 from gate.report.words.version_names import (
     baseline_words,
     judged_words,
@@ -83,7 +83,7 @@ def of_one(result: Result, workload: WorkloadResult) -> str:
             runs = _RUNS_AFTER[workload["running"]].format(baseline_words(workload))
             if is_failed_promotion(workload):
                 runs = "all pods run the version that was promoted"
-            did, was_to_be = verb_of(workload), what_it_was_to_be(result, workload)
+            did, was_to_be = verb_of(workload), find_undone_response(result, workload)
             left = f"could not be {was_to_be}" if was_to_be else "its rollback is not verified"
             return f"{name} {did}, and {left}; {runs}: it needs a person"
         case Outcome.INCONCLUSIVE:

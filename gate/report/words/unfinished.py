@@ -14,20 +14,20 @@ from gate.report.words.object_names import list_own_objects
 _RETURNS = ("", FailureResponse.RESTORE)
 
 
-def what_it_was_to_be(result: Result, workload: WorkloadResult) -> str:
+def find_undone_response(result: Result, workload: WorkloadResult) -> str:
     """Return `paused`, `scaled to zero` or `deleted` if that could not be done, else ""."""
     left = (item["was_to_be"] for item in list_own_objects(result, workload))
     return next((word for word in left if word not in _RETURNS), "")
 
 
-def how_to_finish(result: Result) -> str:
+def describe_recovery(result: Result) -> str:
     """Say what a recovery does: the one thing that could not be done, else the whole way back."""
     words = {item["was_to_be"] for item in result["objects"]} - {""}
     is_one_thing = len(words) == 1 and not words & {*_RETURNS}
     return f"have it {words.pop()}" if is_one_thing else "finish the rollback"
 
 
-def when_written(result: Result, rollback: RollbackResult) -> str:
+def describe_writing(result: Result, rollback: RollbackResult) -> str:
     """Say when the first write of a way back was done, as far as anything shows that one was."""
     if rollback["written_at"]:
         perhaps = "perhaps " if is_in_doubt(result) else ""

@@ -36,7 +36,7 @@ def leave_half_way(scene: Scene, *beside: JSON) -> None:
     assert_verified(scene.apply(*beside, web(env={})))
     template = web(2, behaviour=CRASH, env={})["spec"]["template"]
     scene.change_as(PATCHER, {"spec": {"template": template}})
-    scene.objects.wait_for("deployments", "web", lambda live: live["status"]["updatedReplicas"])
+    scene.objects.wait_for("deployments", "web", lambda live: live["status"].get("updatedReplicas"))
 
 
 def patch_settings(scene: Scene, **data: str) -> None:

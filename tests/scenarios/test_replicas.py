@@ -13,10 +13,14 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.interrupting import UNDER_WAY
-from tests.bed.scene import Scene, autoscaler, web
+from tests.bed.scene import Scene, autoscaler, settings, web
 from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import condition
 from tests.long import longer
-from tests.scenarios.versions import CRASH
+from tests.scenarios.versions import CRASH, mode
+
+SLOW = "ready=8"
+"""How long a pod of what serves takes: what scales it up leaves it unavailable as long."""
 
 
 def scaled(scene: Scene, replicas: int) -> None:
@@ -263,3 +267,21 @@ def test_a_failure_returns_to_the_0_replicas_of_before(scene: Scene) -> None:
     assert "a failure returns to revision 2 (shop/web:2), which runs no pod" in result.stderr
     assert_rolled_back(result, "CrashLoop", running="none")
     assert_runs(scene.objects, "shop/web:2", replicas=0)
+
+
+@pytest.mark.contract("B1750")
+def test_a_failure_just_after_a_scaling_returns_to_what_serves(scene: Scene) -> None:
+    """No gate knows the version before; two of its four pods do not serve yet."""
+    scene.serve(settings("1"), web(behaviour=SLOW))
+    scene.kubectl("scale", "deployment/web", "--replicas=4", check=True)
+    scene.objects.wait_for("deployments", "web", _is_unavailable)
+    bad = web(2, behaviour=CRASH, replicas=4)
+    result = scene.apply(settings("2"), bad)
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=4)
+    assert mode(scene) == "1"
+
+
+def _is_unavailable(web: JSON) -> bool:
+    """Tell whether the controller has seen the scaling and waits for pods of it."""
+    return condition(web, "Available").get("status") == "False"

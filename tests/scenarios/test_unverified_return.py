@@ -57,7 +57,9 @@ def replace_pods(scene: Scene, *numbers: int) -> None:
         uid = scene.objects.get("pods", f"db-{number}")["metadata"]["uid"]
         scene.objects.delete("pods", f"db-{number}")
         scene.objects.wait_for("pods", f"db-{number}", partial(_is_ready, without_uid=uid))
-    scene.objects.wait_for("statefulsets", "db", lambda one: one["status"]["readyReplicas"] == 3)
+    scene.objects.wait_for(
+        "statefulsets", "db", lambda one: one["status"].get("readyReplicas") == 3
+    )
 
 
 def _is_ready(pod: JSON, *, without_uid: str) -> bool:

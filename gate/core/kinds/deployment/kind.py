@@ -101,13 +101,15 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
     def serves(self, view: View[ReplicaSet], live: Deployment) -> bool:
         """Tell whether the current ReplicaSet serves, and no other does.
 
-        It serves if the Deployment is `Available` and the ReplicaSet of the live template owns all
-        available pods, at least one: an autoscaler in mid-scaling or one missing pod does not
-        disqualify it. `Available=True` alone is not enough: with maxUnavailable 100 % it holds
-        without any pod.
+        It serves if the ReplicaSet of the live template owns all available pods, at least one, and
+        either the Deployment is `Available` or that template has been rolled out: one that has just
+        been scaled up is not `Available` until more of its pods are. `Available=True` alone is not
+        enough: with maxUnavailable 100 % it holds without any pod.
         """
         current = view.current()
-        if current is None or not live.available or current.available_replicas < 1:
+        if current is None or current.available_replicas < 1:
+            return False
+        if not (live.available or live.has_been_rolled_out):
             return False
         others = (one for one in view.list_owned() if one.uid != current.uid)
         return not any(one.available_replicas for one in others)

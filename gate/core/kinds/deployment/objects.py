@@ -67,6 +67,12 @@ class Deployment(Workload):
         return found is not None and found.status == "True"
 
     @property
+    def has_been_rolled_out(self) -> bool:
+        """`Progressing` with reason `NewReplicaSetAvailable`: a scaling since leaves it so."""
+        found = self.condition("Progressing")
+        return found is not None and found.reason == "NewReplicaSetAvailable"
+
+    @property
     def deadline_exceeded(self) -> bool:
         """`Progressing=False` with reason `ProgressDeadlineExceeded`."""
         found = self.condition("Progressing")

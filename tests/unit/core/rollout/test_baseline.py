@@ -12,6 +12,7 @@ from gate.core.rollout.observations import Listed, Observed
 from gate.core.rollout.snapshot import Snapshot
 from tests.unit.core.world import (
     AVAILABLE,
+    SUCCEEDED,
     WEB,
     condition,
     deployment,
@@ -74,10 +75,31 @@ def test_a_rollout_half_way_is_no_baseline() -> None:
     assert baseline_of(half) == Absent()
 
 
+UNAVAILABLE = condition("Available", "False", "MinimumReplicasUnavailable")
+
+
 def test_not_available_is_no_baseline() -> None:
-    """Fewer pods than the strategy keeps up do not serve."""
-    web = deployment(conditions=(condition("Available", "False", "MinimumReplicasUnavailable"),))
+    """Fewer pods than the strategy keeps up do not serve, as in a first rollout half way."""
+    progressing = condition("Progressing", "True", "ReplicaSetUpdated")
+    web = deployment(conditions=(UNAVAILABLE, progressing))
     assert baseline_of(snapshot(web, replica_set(available_replicas=1))) == Absent()
+
+
+@pytest.mark.contract("B1750")
+@pytest.mark.parametrize(("available", "serves"), [(1, True), (0, False)])
+def test_what_was_rolled_out_serves_while_it_is_scaled_up(available: int, serves: bool) -> None:
+    """The controller keeps the reason of the completed rollout; the new pods are yet to come."""
+    web = deployment(conditions=(UNAVAILABLE, SUCCEEDED))
+    found = baseline_of(snapshot(web, replica_set(available_replicas=available)))
+    assert isinstance(found, Known) is serves
+
+
+@pytest.mark.contract("B1750")
+def test_what_is_scaled_up_beside_another_version_is_no_baseline() -> None:
+    """Which of both is good nobody knows."""
+    web = deployment(conditions=(UNAVAILABLE, SUCCEEDED))
+    both = snapshot(web, replica_set(available_replicas=1), old_replica_set(replicas=1))
+    assert baseline_of(both) == Absent()
 
 
 @pytest.mark.contract("B115")

@@ -20,6 +20,7 @@ from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set, managed_fields
 from gate.core.writes.lost_response import has_landed
 from gate.core.writes.replacement import find_before
+from gate.core.writes.template_additions import is_beside
 
 
 def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
@@ -41,7 +42,7 @@ def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -
         return _made_meanwhile(attempt, head, live, retry)
     if live is not None and live.uid == before.uid and is_done(attempt, head, live):
         return None
-    return _changed_meanwhile(head, before, live, retry)
+    return _changed_meanwhile(attempt, head, live, retry)
 
 
 def out_of_time(attempt: Attempt, ref: Ref) -> Rejection:
@@ -96,15 +97,17 @@ def _would_remove(head: PlannedWrite, live: LiveObject, trial: LiveObject | None
 
 
 def _changed_meanwhile(
-    head: PlannedWrite, before: LiveObject, live: LiveObject | None, retry: Retry
+    attempt: Attempt, head: PlannedWrite, live: LiveObject | None, retry: Retry
 ) -> Rejection | None:
     """Refuse to overwrite a change that somebody made since the preflight.
 
     After a lost answer the change may be our own: the same apply is sent again, which does
     nothing if it was done, and fails if another manager owns a field now. Changes of metadata, and
-    of replicas that a manager owns, are left to the server's own conflicts.
+    of replicas that a manager owns, are left to the server's own conflicts. What the write leaves
+    as it is in a pod template (`is_beside`) is no such change.
     """
-    if live is None or live.uid != before.uid:
+    before = find_before(attempt, head.ref)
+    if before is None or live is None or live.uid != before.uid:
         return Rejection(head.ref, Reason.DELETED, CleanText("it was deleted since it was read"))
     if head.over_any_change:
         return None
@@ -112,6 +115,8 @@ def _changed_meanwhile(
         text = CleanText("somebody scaled it since it was read")
         return Rejection(head.ref, Reason.CONFLICT, text, (REPLICAS_PATH,))
     if retry.uncertain or substance(live) == substance(before):
+        return None
+    if is_beside(head, attempt.plan.trial(head.ref), before, live):
         return None
     return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
 

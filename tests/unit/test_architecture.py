@@ -183,6 +183,14 @@ def test_what_names_a_kind(tmp_path: Path, source: str, found: list[str]) -> Non
     assert [*kinds_named_by(path)] == found
 
 
+def test_the_linter_keeps_every_kind_to_itself() -> None:
+    """A kind that its contract does not name could be imported from anywhere in the core."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (contract,) = (one for one in contracts["contracts"] if "only the registry" in one["name"])
+    kinds = {one.parent.name for one in (ROOT / "gate/core/kinds").glob("*/kind.py")}
+    assert set(contract["forbidden_modules"]) == {f"gate.core.kinds.{kind}" for kind in kinds}
+
+
 def test_the_engine_uses_the_standard_library_alone() -> None:
     """The loop can be read, and tested, without any adapter or library."""
     foreign = [

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.ending import Ending
 from gate.core.attempt.state import Attempt, Rejection, Retry, Step
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
-from gate.core.writes.authorship import Author, find_author
+from gate.core.writes.departure import stepped_back
 from gate.core.writes.lost_needs import find_dropped
 from gate.core.writes.obstacles import is_done, out_of_time, substance, why_not_written
 from gate.core.writes.replacement import find_before
@@ -92,23 +91,6 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether the object of before is gone; there may be another one of its name."""
     live, before = attempt.ledger.live.get(ref), find_before(attempt, ref)
     return before is not None and (live is None or live.uid != before.uid)
-
-
-def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
-    """Leave a workload to whoever changed it, whether or not our write came before that."""
-    here = ref in attempt.ledger.live
-    reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
-    awaited = "while the answer to our write was awaited"
-    message = CleanText(f"somebody else {did} it {awaited}")
-    if find_author(attempt, ref) is not Author.OTHERS:
-        whose = "whether that write or somebody else did it is not known"
-        message = CleanText(f"it was {did} {awaited}: {whose}")
-    departure = Ending(Outcome.SUPERSEDED, reason, message)
-    departures = attempt.interference.departures.put(ref, departure)
-    return replace(
-        attempt.past_head(),
-        interference=replace(attempt.interference, departures=departures, departed_at=attempt.now),
-    )
 
 
 def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:

@@ -45,7 +45,7 @@ from gate.core.states.verdicts import Verdicts
 from gate.core.states.writing import Writing
 from gate.core.steps import answers, fold
 from gate.core.versions import selection
-from gate.core.writes import queue, request, way_out
+from gate.core.writes import request, restoration, way_back, way_out
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -84,7 +84,7 @@ def live_template_unchecked(patch: pytest.MonkeyPatch) -> None:
 @found_in("crashing", "S2", 1, is_long=True)
 def live_unchecked_before_the_rollback(patch: pytest.MonkeyPatch) -> None:
     """What is live is not looked at before it is written over."""
-    patch.setattr(queue, "_is_ours", lambda _attempt, _ref: True)
+    patch.setattr(way_back, "is_ours", lambda _attempt, _ref: True)
 
 
 @found_in("good", "L2")
@@ -120,7 +120,7 @@ def no_preconditions(patch: pytest.MonkeyPatch) -> None:
             if isinstance(one, Write)
         )
 
-    for module in (queue, way_out):
+    for module in (way_back, restoration, way_out):
         patch.setattr(module, "send", bare)
 
 
@@ -217,8 +217,8 @@ def lost_answer_taken_for_a_refusal(patch: pytest.MonkeyPatch) -> None:
 @found_in("crashing", "S1", 1, is_long=True)
 def own_rollback_not_known_again(patch: pytest.MonkeyPatch) -> None:
     """After a lost answer, the gate's own rollback is taken for somebody else's change."""
-    patch.setattr(queue, "_is_back", lambda _attempt, _head: False)
-    patch.setattr(queue, "_find_shown", lambda *_: None)
+    patch.setattr(way_back, "is_back", lambda _attempt, _head: False)
+    patch.setattr(way_back, "find_shown", lambda *_: None)
 
 
 @found_in("never-ready", "L1", 1, is_long=True)
@@ -280,13 +280,13 @@ def condition_believed_after_blindness(patch: pytest.MonkeyPatch) -> None:
 @found_in("configured-crashing", "S9", 1)
 def foreign_key_keeps_the_whole_object(patch: pytest.MonkeyPatch) -> None:
     """One field of somebody else's keeps all the others from returning."""
-    patch.setattr(queue, "without_foreign", lambda _write, _foreign, _live: None)
+    patch.setattr(restoration, "without_foreign", lambda _write, _foreign, _live: None)
 
 
 @found_in("configured-crashing", "S9", 1, is_long=True)
 def foreign_key_not_looked_for(patch: pytest.MonkeyPatch) -> None:
     """What others changed is told from the server's conflicts alone."""
-    patch.setattr(queue, "foreign_fields", lambda _write, _written, _live: None)
+    patch.setattr(restoration, "foreign_fields", lambda _write, _written, _live: None)
 
 
 @found_in("good", "S1", 1, is_long=True)

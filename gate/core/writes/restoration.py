@@ -1,0 +1,91 @@
+"""Sends the apply that restores an object, without what others have changed in it since."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt.state import Attempt, Step
+from gate.core.model.body import Body
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.rollback_plan import WrittenObject
+from gate.core.ssa import field_set
+from gate.core.writes.departure import left_alone
+from gate.core.writes.foreign_changes import (
+    added_fields,
+    fields_of_others,
+    foreign_fields,
+    with_added,
+    without_foreign,
+)
+from gate.core.writes.removed_owners import owners_to_put_back
+from gate.core.writes.request import send, send_body
+
+
+def send_back(attempt: Attempt, head: PlannedWrite) -> Step:
+    """Send the apply that restores an object, except for the fields that others have changed."""
+    written, live = attempt.ledger.written.get(head.ref), attempt.ledger.live.get(head.ref)
+    if written is None or live is None:
+        return send(attempt, head)
+    foreign = foreign_fields(head, written, live)
+    smaller = head if foreign is None else without_foreign(head, foreign, live)
+    if smaller is None:
+        followed = head.ref in attempt.workloads.followed_before
+        return send(attempt, head) if followed else (left_alone(attempt, head.ref), ())
+    left = field_set.union(foreign, fields_of_others(head, written, live))
+    dropped = tuple(f".{path}" for path in field_set.paths(left))
+    attempt = with_dropped(attempt, head.ref, dropped) if dropped else attempt
+    attempt = attempt if smaller is head else with_head(attempt, smaller)
+    return _send_with_added(attempt, smaller, written, live)
+
+
+def _send_with_added(
+    attempt: Attempt, head: PlannedWrite, written: WrittenObject, live: LiveObject
+) -> Step:
+    """Send a restoration with the fields that another run of the gate has added since."""
+    added = added_fields(head, written, live)
+    if added is None:
+        return send(attempt, head)
+    larger = with_added(head, added, live)
+    paths = attempt.ledger.kept_paths.get(head.ref, ())
+    kept = tuple(dict.fromkeys((*paths, *(f".{path}" for path in field_set.paths(added)))))
+    attempt = replace(
+        attempt,
+        ledger=replace(attempt.ledger, kept_paths=attempt.ledger.kept_paths.put(head.ref, kept)),
+    )
+    return send(with_head(attempt, larger), larger)
+
+
+def with_dropped(attempt: Attempt, ref: Ref, paths: tuple[str, ...]) -> Attempt:
+    """Note fields of an object that its way back leaves to others."""
+    known = attempt.ledger.dropped_paths.get(ref, ())
+    dropped = attempt.ledger.dropped_paths.put(ref, tuple(dict.fromkeys((*known, *paths))))
+    return replace(attempt, ledger=replace(attempt.ledger, dropped_paths=dropped))
+
+
+def with_head(attempt: Attempt, head: PlannedWrite) -> Attempt:
+    """Put another write in the place of the one that the queue begins with."""
+    return replace(attempt, writes=replace(attempt.writes, queue=(head, *attempt.writes.queue[1:])))
+
+
+def lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
+    """Return the managed fields to put back before an object is restored, None for none."""
+    written, live = attempt.ledger.written.get(ref), attempt.ledger.live.get(ref)
+    apply = next(
+        (one for one in attempt.writes.queue if one.ref == ref and one.verb is Verb.APPLY), None
+    )
+    if apply is None or written is None or live is None:
+        return None
+    if ref in attempt.writes.refusals or attempt.now >= attempt.leg_ends_at:
+        return None
+    return owners_to_put_back(apply, written, live, foreign_fields(apply, written, live))
+
+
+def put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
+    """Send managed fields as they were, before the apply that the queue begins with."""
+    attempt = replace(
+        attempt, writes=replace(attempt.writes, queue=(owners, *attempt.writes.queue), retry=None)
+    )
+    return send_body(attempt, owners, owners.body)

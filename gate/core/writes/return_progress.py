@@ -1,0 +1,79 @@
+"""How far a write of the way back is, by what was read last: done already, or still ours to do."""
+
+from __future__ import annotations
+
+from gate.core.attempt.state import Attempt, Retry
+from gate.core.model.fact import Absent
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.plan import PlannedWrite
+from gate.core.writes.lost_response import has_landed, has_landed_whole
+from gate.core.writes.order import answers_lost
+from gate.core.writes.removed_owners import stands_unowned
+from gate.core.writes.request import build_body
+
+
+def find_shown(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> LiveObject | None:
+    """Return the object that shows by a read that a write back is done, None if none does.
+
+    A lost answer is not waited for again: every earlier request has an older `resourceVersion`,
+    so that none of them can undo it.
+    """
+    if retry is None or not retry.uncertain or head.verb is not Verb.APPLY:
+        return None
+    live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
+    if live is None or written is None or live.uid != written.after.uid:
+        return None
+    return live if _has_landed_back(attempt, head, live) else None
+
+
+def _has_landed_back(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
+    """Tell whether `live` is what a write back leaves.
+
+    Where the way out left the same template, only all that our manager owns can show it.
+    """
+    written = attempt.ledger.written.get(head.ref)
+    was_changed = written is None or not has_landed(head, written.after, trial=None)
+    if was_changed and has_landed(head, live, trial=None):
+        return True
+    sent = build_body(attempt, head, live)
+    return sent is not None and has_landed_whole(head, sent, live)
+
+
+def is_back(attempt: Attempt, head: PlannedWrite) -> bool:
+    """Tell whether a write back is done already; sent again, it does nothing.
+
+    A load balancer delivered the request twice and this is the answer to the second delivery, or
+    its answer was lost and its owners are gone since: sent again, it owns its fields again.
+    """
+    live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
+    if live is None or head.verb is not Verb.APPLY:
+        return False
+    if _has_landed_back(attempt, head, live):
+        return True
+    is_uncertain = head.ref in answers_lost(attempt)
+    return is_uncertain and written is not None and stands_unowned(head, written, live)
+
+
+def is_ours(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what this attempt wrote to `ref` is still there, by all that is known.
+
+    For a workload the pod template counts. Another object only has to exist: which of its
+    fields others have changed is found out when the write is sent.
+    """
+    live, written = attempt.ledger.live.get(ref), attempt.ledger.written.get(ref)
+    if live is None or written is None or live.uid != written.after.uid:
+        return False
+    rollout, snapshot = (
+        attempt.workloads.followed_before.get(ref),
+        attempt.workloads.snapshots.get(ref),
+    )
+    if rollout is None or live.workload is None:
+        return True
+    if snapshot is not None and isinstance(snapshot.workload, Absent):
+        return False
+    seen = [live.workload]
+    if snapshot is not None and snapshot.live is not None:
+        seen.append(snapshot.live)
+    return all(one.uid == live.uid and not one.deleting and rollout.still_ours(one) for one in seen)

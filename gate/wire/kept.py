@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from gate.core.kinds.registry import reason_of
@@ -128,5 +129,10 @@ def ref(one: Ref) -> list[str]:
 
 def ref_of(value: Any) -> Ref:
     """Read an identity."""
-    api_version, kind, namespace, name = map(clean_line, value)
-    return Ref(api_version, kind, namespace, name)
+    return _identity_of(*value)
+
+
+@lru_cache(maxsize=1024)
+def _identity_of(api_version: str, kind: str, namespace: str, name: str) -> Ref:
+    """Make an identity once: what many locks remember together names the same objects."""
+    return Ref(*map(clean_line, (api_version, kind, namespace, name)))

@@ -63,6 +63,7 @@ class HeldLocks:
         self._held = {one.lock: one for one in held}
         self._written_at = dict.fromkeys(self._held, clock.now())
         self._may_be_freed: set[Lock] = set()
+        self._histories: dict[Lock, tuple[str, History]] = {}
         self.lost: dict[Lock, str] = {}
         self.holder = held[0].holder
 
@@ -92,8 +93,13 @@ class HeldLocks:
         return tuple(sorted(late, key=self._written_at.__getitem__))
 
     def history(self, lock: Lock, warn: Warn) -> History:
-        """Return what a lock remembers; an empty history if it is not one of ours."""
-        return history_of(self._held.get(lock), warn)
+        """Return what a lock remembers, read once; an empty history if it is not one of ours."""
+        held = self._held.get(lock)
+        text, known = self._histories.get(lock, ("", History()))
+        if held is None or held.history != text:
+            known = history_of(held, warn)
+            self._histories[lock] = (held.history if held is not None else "", known)
+        return known
 
     def are_any_lost(self) -> bool:
         """Renew all locks side by side, and tell whether any is lost; other errors say nothing.

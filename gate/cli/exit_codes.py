@@ -40,8 +40,9 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     Outcome.ROLLED_BACK: (
         (
-            "what ran before: the old version, available again (no check is asked of it, and it is"
-            " no more verified than before); or nothing, if nothing ran before"
+            "what ran before: the old version, available again (no health check is asked on the way"
+            " back; what had not been verified before still is not); or nothing, if nothing ran"
+            " before"
         ),
         "fix what `why` names, then apply again; nothing is urgent",
     ),
@@ -63,8 +64,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         ),
         (
             "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`."
-            " Kept, it is not verified: a later failure returns to the version that was verified"
-            " last, or to this one if none was"
+            " If you keep it, it stays unverified: a later failure returns to the version that was"
+            " verified last, or to this one if none ever was"
         ),
     ),
     Outcome.SUPERSEDED: (
@@ -85,8 +86,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
 """What runs now, and what to do, by outcome."""
 _SIGNALS: Final = (
     "| 129, 130, 143 | `interrupted` | what the report says: a signal stopped the run, which"
-    " rolled back if anything had failed by then; a pod that was only not ready yet had not"
-    " failed | `rollout-gate status NAME` |"
+    " rolled back if anything had failed by then (a pod that is just not ready yet has not"
+    " failed) | `rollout-gate status NAME` |"
 )
 
 

@@ -107,10 +107,9 @@ def _end_emptied(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
 def _find_pod_in_their_way(attempt: Attempt, ref: Ref) -> Iterator[Cause]:
     """Yield the pod of a failed version at which the controller stops, before theirs can come."""
     rollout = attempt.workloads.rollouts.get(ref)
-    live = rollout.snapshot.live if rollout is not None else None
-    if rollout is None or live is None or ref not in attempt.result.failures:
+    if rollout is None or ref not in attempt.result.failures:
         return
-    for fault in rollout.kind.faults(rollout.snapshot, live, rollout.fail_fast):
+    for fault in rollout.hindrances.faults:
         if fault.reason is Reason.BLOCKED_BY_POD:
             yield fault.cause()
 

@@ -77,31 +77,38 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Hindrances:
-    """Since when each fault with a grace holds, by reason, where its object does not say so."""
+    """What keeps a controller from rolling out now; since when, where no object says that.
 
+    `seen_since` has, by reason, when a fault with a grace was first seen.
+    """
+
+    faults: tuple[Fault, ...] = ()
     seen_since: FrozenMap[AnyReason, float] = field(default_factory=FrozenMap)
 
-    def fold(self, at: float, faults: Iterable[Fault]) -> Hindrances:
+    def fold(self, at: float, faults: tuple[Fault, ...]) -> Hindrances:
         """Return it after `faults` were seen at `at`, which are all that hold now."""
         known = self.seen_since
         counting = (one for one in faults if one.grace_seconds is not None and one.since is None)
         reasons = {fault.reason for fault in counting}
         if reasons == known.keys():
-            return self
-        return Hindrances(FrozenMap((reason, known.get(reason, at)) for reason in reasons))
+            return self.with_faults(faults)
+        since = FrozenMap((reason, known.get(reason, at)) for reason in reasons)
+        return Hindrances(faults, since)
 
-    def fatal(
-        self, faults: Iterable[Fault], progress_clock: float, now: float, *, observed: bool
-    ) -> Cause | None:
+    def with_faults(self, faults: tuple[Fault, ...]) -> Hindrances:
+        """Return it with what holds now, of which no grace begins or ends by that."""
+        return self if faults == self.faults else Hindrances(faults, self.seen_since)
+
+    def fatal(self, progress_clock: float, now: float, *, observed: bool) -> Cause | None:
         """Return the first fault past its grace; `observed`: our generation is observed."""
-        for fault in faults:
+        for fault in self.faults:
             if (observed or fault.shows_early) and now >= self._ripe_at(fault, progress_clock):
                 return fault.cause()
         return None
 
-    def ripe_times(self, faults: Iterable[Fault], progress_clock: float) -> Iterator[float]:
+    def ripe_times(self, progress_clock: float) -> Iterator[float]:
         """Iterate the times at which faults become unrecoverable."""
-        return (self._ripe_at(fault, progress_clock) for fault in faults)
+        return (self._ripe_at(fault, progress_clock) for fault in self.faults)
 
     def _ripe_at(self, fault: Fault, progress_clock: float) -> float:
         since = fault.since if fault.since is not None else self.seen_since.get(fault.reason)
@@ -127,7 +134,10 @@ def find_ending_pods(tracks: Iterable[PodTrack], is_new: Callable[[Pod], bool]) 
     They stay for their finalizers, or are old and have not ended. The clocks decide: whoever set
     the finalizers may remove them at any time.
     """
-    ending = sorted((one for one in tracks if one.pod.deleting), key=lambda one: one.pod.name)
+    ending = [one for one in tracks if one.pod.deleting]
+    if not ending:
+        return
+    ending.sort(key=lambda one: one.pod.name)
     held = [one.pod for one in ending if one.is_held]
     if held:
         message = f"pod/{held[0].name} is {describe_deletion(held[0])}{_and_more(held)}"

@@ -21,7 +21,7 @@ def has_evidence(rollout: Rollout, now: float) -> bool:
     is_suspicious = rollout.new.are_suspicious(rollout.snapshot)
     if live is None or is_suspicious:
         return is_suspicious
-    faults = rollout.kind.faults(rollout.snapshot, live, rollout.fail_fast)
+    faults = rollout.hindrances.faults
     return any(fault.is_evidence for fault in faults) or bool(_find_crashes(rollout, live))
 
 

@@ -17,7 +17,6 @@ from gate.core.model.objects import CleanText, Workload
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.applied import Applied
 from gate.core.rollout.causes import Cause, order_causes, sum_up_troubles
-from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.dead_end import DEAD_END_SECONDS, find_dead_end
 from gate.core.rollout.deadlines import (
     condition_believed_at,
@@ -85,15 +84,11 @@ class Rollout(ObservedRollout):
     def causes(self, now: float, *, is_over: bool = False) -> tuple[Cause, ...]:
         """Return what is wrong now, most telling first; `is_over`: a clock has ended."""
         of_pods = sum_up_troubles(self.troubles.values(), self.new.count)
-        live = self.snapshot.live
-        faults = self._faults(live) if live is not None else ()
+        faults = self.hindrances.faults
         hindering = (fault.cause() for fault in faults if is_over or not fault.is_usual)
         clocks = now, self.applied.at, self.progress.last_at, self.deadline_seconds
         unseen = self.blindness.causes(*clocks, is_over=now >= self.ends_at)
         return order_causes((*of_pods, *hindering, *unseen))
-
-    def _faults(self, live: Workload) -> tuple[Fault, ...]:
-        return self.snapshot.kind.faults(self.snapshot, live, self.fail_fast)
 
     def _deadline_seconds(self, live: Workload) -> float:
         return self.snapshot.kind.deadline_seconds(live, self.policy)
@@ -144,9 +139,7 @@ class Rollout(ObservedRollout):
             of_pods = self.new.fatal(self.snapshot, clock, tolerated)
             if of_pods is not None:
                 return of_pods
-        return self.hindrances.fatal(
-            self._faults(live), self.progress.last_clock, clock, observed=observed
-        )
+        return self.hindrances.fatal(self.progress.last_clock, clock, observed=observed)
 
     def _complete(self, live: Workload) -> Verdict | None:
         reason = self._completion(live)
@@ -222,7 +215,7 @@ class Rollout(ObservedRollout):
         if availability is not None:
             yield from availability.times()
         if live is not None:
-            yield from self.hindrances.ripe_times(self._faults(live), self.progress.last_clock)
+            yield from self.hindrances.ripe_times(self.progress.last_clock)
             yield math.inf if self.deadline_decides else self.progress.last_clock + DEAD_END_SECONDS
             seconds, busy_until = self._deadline_seconds(live), self._busy_until(live)
             yield stalled_at(self.progress, live, seconds, busy_until)

@@ -72,6 +72,8 @@ class MissingFacts:
 
         A version that was seen for its whole deadline without any progress is late by itself.
         """
+        if self.since is None and not self.spans:
+            return
         leg_seconds = now - leg_at - self.asleep_seconds(leg_at, now)
         missing_seconds = self.seconds(leg_at, now)
         if missing_seconds < max(LEAST_SECONDS, LEAST_SHARE * leg_seconds):
@@ -86,4 +88,6 @@ class MissingFacts:
 
 def _overlap(spans: tuple[Span, ...], start: float, end: float) -> float:
     """Return how many seconds of the spans lie between two moments."""
+    if not spans:
+        return 0.0
     return sum((max(0.0, min(last, end) - max(first, start)) for first, last in spans), 0.0)

@@ -267,7 +267,8 @@ class Snapshot:
         denied_since: FrozenMap[str, float],
     ) -> Snapshot:
         """Find the revision of the live template again after either has changed."""
-        own = replace(self.own, all=(), current=None, key="")
+        owned: tuple[Revision, ...] = ()
+        current, key = None, ""
         if isinstance(workload, Known):
             live = workload.value
             watched = tuple(one for one in revisions.values() if one.owner_uid == live.uid)
@@ -275,7 +276,6 @@ class Snapshot:
             uid = self.kind.find_current(live, owned)
             current = next((one for one in owned if one.uid == uid), None)
             key = self.kind.current_key(live, current)
-            own = replace(own, all=owned, current=current, key=key)
         return Snapshot(
             self.ref,
             self.kind,
@@ -285,7 +285,7 @@ class Snapshot:
             self.events,
             denied_since,
             self.written,
-            own,
+            replace(self.own, all=owned, current=current, key=key),
             self.nodes,
         )
 

@@ -52,7 +52,8 @@ def _find_denial(
 
 def _list_awaited(view: View[ControllerRevision], live: DaemonSet) -> Iterator[PodTrack]:
     """Yield its pods that are being deleted, but on dead nodes, which nobody waits for."""
-    ending = [track for track in _own(view, live) if track.pod.deleting]
+    going = (track for track in view.pods.values() if track.pod.deleting)
+    ending = [track for track in going if track.pod.owner_uid == live.uid]
     dead = Placement.of(view, live).dead if ending else ()
     return (track for track in ending if track.pod.node not in dead)
 

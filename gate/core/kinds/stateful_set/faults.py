@@ -30,11 +30,12 @@ def faults(
     denials = (denial_of_pods(event.message, None, limits) for event in _denials(view, live))
     found = next(denials, None)
     blocked = blocking.find_blocking_pod(view, live, limits)
+    ending = (one for one in view.pods.values() if one.pod.deleting)
     return (
         *(() if found is None else (found,)),
         *(() if blocked is None else (blocking.fault_of(blocked, view, live),)),
         *find_ending_pods(
-            (one for one in live.own_pods(view.pods.values()) if _is_awaited(live, one.pod)),
+            (one for one in live.own_pods(ending) if _is_awaited(live, one.pod)),
             lambda pod: pod.revision_label == view.current_key,
         ),
     )
@@ -51,9 +52,12 @@ def _is_awaited(live: StatefulSet, pod: Pod) -> bool:
 
 def _denials(view: View[ControllerRevision], live: StatefulSet) -> Iterator[ClusterEvent]:
     """Yield the events about pods of its range that could not be created and are not there now."""
+    denials = tuple(view.events.list_denials(live.uid))
+    if not denials:
+        return
     there = {track.pod.name for track in live.own_pods(view.pods.values())}
     missing = set(live.pod_names) - there
-    for event in view.events.list_denials(live.uid):
+    for event in denials:
         found = _UNCREATED.search(event.message)
         if found is not None and found[1] in missing:
             yield event

@@ -1,4 +1,4 @@
-"""Which kinds of workload are judged. A new kind has its line here and nowhere else in the core."""
+"""Which kinds of workload are judged; but for `__init__`, nothing else in the core lists them."""
 
 from __future__ import annotations
 

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.daemon_set import left_behind
 from gate.core.kinds.daemon_set.objects import DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, is_new, own_pods
 from gate.core.model.objects import CleanText
-from gate.core.rollout.policy import Policy, amount
+from gate.core.model.outcome import AnyReason, Reason
+from gate.core.rollout.policy import OnDelete, Policy, amount
 from gate.core.rollout.workload_kind import Remark, View
 
 UNREADABLE = "nodes may not be read, so that each one has to follow"
 
 
-def has_completed(view: View[ControllerRevision], live: DaemonSet, policy: Policy) -> bool:
+def completion(view: View[ControllerRevision], live: DaemonSet, policy: Policy) -> AnyReason | None:
+    """Return why nothing is left to wait for, None if something is."""
+    if not left_behind.are_replaced(view, live):
+        return None
+    waits = policy.requirement.on_delete is OnDelete.WAIT
+    if live.on_delete and live.updated < live.replicas and not waits:
+        return Reason.NO_ROLLOUT if _is_available_everywhere(view, live, policy) else None
+    if not _has_completed(view, live, policy):
+        return None
+    return Reason.COMPLETE if live.replicas else Reason.VACUOUS
+
+
+def _has_completed(view: View[ControllerRevision], live: DaemonSet, policy: Policy) -> bool:
     """Tell whether every node that has to has an available pod of the new revision.
 
     The caller has checked that the controller observed our generation: with it, the controller
@@ -39,7 +53,7 @@ def is_rolled_out(view: View[ControllerRevision], live: DaemonSet) -> bool:
     return _follow_all(view, live) or _follow_all_ready(view, live, Placement.of(view, live))
 
 
-def is_available_everywhere(
+def _is_available_everywhere(
     view: View[ControllerRevision], live: DaemonSet, policy: Policy
 ) -> bool:
     """Tell whether every node that has to has an available pod, of whatever revision."""

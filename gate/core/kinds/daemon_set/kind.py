@@ -16,10 +16,10 @@ from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.kinds.lasting import ENOUGH_DOOMED_PODS, UntimedKind
 from gate.core.model.objects import Pod
-from gate.core.model.outcome import AnyReason, Reason
+from gate.core.model.outcome import AnyReason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
-from gate.core.rollout.policy import FailFast, OnDelete, Policy
+from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
     CURRENT,
     BlockingPod,
@@ -108,15 +108,7 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         self, view: View[ControllerRevision], live: DaemonSet, policy: Policy
     ) -> AnyReason | None:
         """Return why nothing is left to wait for, None if something is."""
-        if not left_behind.are_replaced(view, live):
-            return None
-        waits = policy.requirement.on_delete is OnDelete.WAIT
-        if live.on_delete and live.updated < live.replicas and not waits:
-            is_whole = completion.is_available_everywhere(view, live, policy)
-            return Reason.NO_ROLLOUT if is_whole else None
-        if not completion.has_completed(view, live, policy):
-            return None
-        return Reason.COMPLETE if live.replicas else Reason.VACUOUS
+        return completion.completion(view, live, policy)
 
     def is_rolled_out(self, view: View[ControllerRevision], live: DaemonSet) -> bool:
         """Tell whether no pod is left to replace or to add on a node that could run it."""

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.int_or_percent import Share
+from gate.core.model.outcome import Reason
 from gate.core.rollout.policy import Policy, amount
 from gate.core.rollout.workload_kind import CURRENT, View, call_others
 
 
-def has_completed(view: View[ReplicaSet], live: Deployment, policy: Policy) -> bool:
+def completion(view: View[ReplicaSet], live: Deployment, policy: Policy) -> Reason | None:
+    """Return why nothing is left to wait for, None if something is."""
+    if not _has_completed(view, live, policy):
+        return None
+    return Reason.VACUOUS if live.replicas == 0 else Reason.COMPLETE
+
+
+def _has_completed(view: View[ReplicaSet], live: Deployment, policy: Policy) -> bool:
     """Tell whether all that was asked for is there.
 
     The caller has checked that the controller observed our generation. The Deployment's counters

@@ -118,9 +118,7 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
 
     def completion(self, view: View[ReplicaSet], live: Deployment, policy: Policy) -> Reason | None:
         """Return why nothing is left to wait for, None if something is."""
-        if not completion.has_completed(view, live, policy):
-            return None
-        return Reason.VACUOUS if live.replicas == 0 else Reason.COMPLETE
+        return completion.completion(view, live, policy)
 
     def is_rolled_out(self, view: View[ReplicaSet], live: Deployment) -> bool:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gate.core.kinds.job.descriptions import add_last_words, describe_condition, own_pods
 from gate.core.kinds.job.objects import PARKED, Job
-from gate.core.kinds.job.outcome import add_last_words, describe_condition, own_pods
 from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.objects import CleanText, Revision
 from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_denial

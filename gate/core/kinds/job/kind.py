@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
-from gate.core.kinds.job import outcome
+from gate.core.kinds.job import descriptions
 from gate.core.kinds.job.faults import faults
 from gate.core.kinds.job.objects import API_VERSION, JOB, SUSPEND_FIELD, Job
 from gate.core.kinds.job.reasons import JobReason
@@ -120,7 +120,7 @@ class JobKind:
     def failure(self, live: Job) -> str:
         """Say why it has failed, "" if it has not."""
         found = live.failure
-        return "" if found is None else outcome.describe_condition(found)
+        return "" if found is None else descriptions.describe_condition(found)
 
     def count_kept(self, before: Job, live: Job) -> int:
         """Return 0: only a deletion or a suspension of the Job takes its pods away."""
@@ -132,7 +132,7 @@ class JobKind:
 
     def describe_counts(self, view: View[Revision], live: Job, which: str = CURRENT) -> str:
         """Describe how far it is in one line."""
-        return outcome.describe_counts(live)
+        return descriptions.describe_counts(live)
 
     def describe_lag(self, view: View[Revision], live: Job) -> str:
         """Say that it has succeeded, and only the condition is not there yet, "" otherwise."""
@@ -155,7 +155,7 @@ class JobKind:
 
     def last_words(self, view: View[Revision], live: Job) -> LastWords | None:
         """Return whose log explains its failure."""
-        return outcome.last_words(view, live)
+        return descriptions.last_words(view, live)
 
     def find_blocking_pod(
         self, view: View[Revision], live: Job, limits: FailFast
@@ -225,6 +225,6 @@ class JobKind:
 
     def lasting_effect(self, view: View[Revision], live: Job) -> str:
         """Return what it did, or does while it runs: nobody can undo that. "" before it ran."""
-        if not outcome.may_have_run(view, live):
+        if not descriptions.may_have_run(view, live):
             return ""
         return "what the Job did" if live.is_over else "what the Job does"

@@ -14,6 +14,7 @@ from gate.report.words.steps import recovery_step, step_about
 from gate.report.words.undo_advice import undo_steps
 from gate.report.words.version_names import baseline_words
 
+_FINISH: Final = "then finish what this run left (back if incomplete, unless failures are kept):"
 _CLOSE: Final = "close the attempt; nothing of it can be taken back:"
 
 
@@ -35,8 +36,7 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     elif any(map(is_unwritten, result["workloads"])):
         yield from _half_written(result, worst)
     elif result["recoverable"]:
-        text = "then finish what this run left (this takes it back unless it is complete):"
-        yield recovery_step(result, _CLOSE if has_run_alone(result) else text)
+        yield recovery_step(result, _CLOSE if has_run_alone(result) else _FINISH)
     elif worst["changed"]:
         if not registry.of_entry(worst).runs_once:
             back = baseline_words(worst, "what served before")

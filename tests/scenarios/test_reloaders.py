@@ -7,44 +7,77 @@ from http import HTTPStatus
 from pathlib import Path
 
 import pytest
+from urllib3.exceptions import ProtocolError
 
 from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import Answer, Request
+from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, assert_verified
 from tests.bed.scene import Scene, settings, template_annotation, web
 from tests.cluster.kubelet.api import JSON, STRATEGIC_PATCH
 from tests.played.bed import sandbox_bed, scene_through
+from tests.scenarios.killing import recover
 from tests.scenarios.versions import CRASH, mode
 
 pytestmark = pytest.mark.sandbox_only("somebody acts between two requests of the gate")
 
 SETTINGS = "/api/v1/namespaces/shop/configmaps/settings"
+WEB = "/apis/apps/v1/namespaces/shop/deployments/web"
 RELOADER = "reloader"
-HASHED = {
-    "spec": {
-        "template": {
-            "spec": {"containers": [{"name": "web", "env": [{"name": "HASH", "value": "abc"}]}]}
-        }
-    }
-}
 
 
 class Reloading:
-    """Passes requests on; as soon as the ConfigMap has been written it does something, once."""
+    """Passes requests on; as soon as the ConfigMap has been written it does something.
+
+    That is `act`, each time. The gate `victim` is killed after the n-th request that is no dry run
+    and that changes an object of `path`.
+    """
 
     def __init__(self) -> None:
         """Do nothing yet."""
         self.act: Callable[[], object] | None = None
+        self.victim: CheckedRun | None = None
+        self.path, self.left = "", 0
+
+    def kill_after(self, victim: CheckedRun, path: str, count: int) -> None:
+        """Kill a gate after its `count`-th write to an object."""
+        self.victim, self.path, self.left = victim, path, count
 
     def __call__(self, request: Request, handle: Handle) -> Answer:
         """Pass a request on."""
         answer = handle(request)
-        is_write = request.method == "PATCH" and not request.read_parameter("dryRun")
-        if self.act is not None and is_write and request.path == SETTINGS:
+        if request.method != "PATCH" or request.read_parameter("dryRun"):
+            return answer
+        if self.act is not None and request.path == SETTINGS:
             assert answer.status == HTTPStatus.OK
-            act, self.act = self.act, None
-            act()
+            self.act()
+        self.left -= request.path == self.path and answer.status == HTTPStatus.OK
+        if self.victim is not None and self.left == 0:
+            self.victim.kill()
+            self.victim = None
         return answer
+
+
+class LosingAfterReload(Reloading):
+    """Loses, too, the first answer of the server to a write of the workload after a reload."""
+
+    has_lost = False
+
+    def __call__(self, request: Request, handle: Handle) -> Answer:
+        """Pass a request on, unless it is the one."""
+        is_write = request.method == "PATCH" and not request.read_parameter("dryRun")
+        is_first = self.act is not None and is_write and request.path == WEB and not self.has_lost
+        answer = super().__call__(request, handle)
+        if is_first:
+            self.has_lost = True
+            raise ProtocolError("Connection aborted.", ConnectionResetError(104, "reset by peer"))
+        return answer
+
+
+def hashed(value: str) -> JSON:
+    """Return the patch that sets a variable to the version of the configuration."""
+    own = {"name": "web", "env": [{"name": "HASH", "value": value}]}
+    return {"spec": {"template": {"spec": {"containers": [own]}}}}
 
 
 def reload(scene: Scene, patch: JSON) -> JSON:
@@ -55,7 +88,9 @@ def reload(scene: Scene, patch: JSON) -> JSON:
 
 @pytest.mark.contract("B1751")
 @pytest.mark.parametrize(
-    "patch", [template_annotation("reloader/hash", "abc"), HASHED], ids=["annotation", "variable"]
+    "patch",
+    [template_annotation("reloader/hash", "abc"), hashed("abc")],
+    ids=["annotation", "variable"],
 )
 def test_a_reload_before_our_write_does_not_end_a_good_release(tmp_path: Path, patch: JSON) -> None:
     """What it set stays, and is rolled out with the version that was applied."""
@@ -76,7 +111,7 @@ def test_a_failure_after_a_reload_returns_with_what_it_set(tmp_path: Path) -> No
     with sandbox_bed(tmp_path) as bed:
         scene = scene_through(bed, reloading)
         assert_verified(scene.apply(settings("1"), web(1)))
-        reloading.act = lambda: reload(scene, HASHED)
+        reloading.act = lambda: reload(scene, hashed("abc"))
         assert_rolled_back(scene.apply(settings("2"), web(2, behaviour=CRASH)), "CrashLoop")
         live = assert_runs(scene.objects, "shop/web:1")
         assert "abc" in str(live["spec"]["template"])
@@ -104,3 +139,40 @@ def test_what_the_write_sets_or_what_is_no_template_is_somebody_elses(
         ended = assert_ended(scene.apply(settings("2"), web(2)), 8, "superseded", "Superseded")
         assert ended["running"] != "new"
         assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B1752")
+@pytest.mark.parametrize("path", [SETTINGS, WEB], ids=["before-its-write", "once-it-is-restored"])
+def test_a_recovery_knows_what_a_reloader_set_beside_ours(tmp_path: Path, path: str) -> None:
+    """All goes back, and is verified, whether the workload was not written yet or is restored."""
+    reloading = Reloading()
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, reloading)
+        assert_verified(scene.apply(settings("1"), web(1)))
+        reloading.act = lambda: reload(scene, hashed(mode(scene)))
+        with scene.applying(settings("2"), web(2, behaviour=CRASH)) as running:
+            reloading.kill_after(running, path, 1 if path == SETTINGS else 2)
+            running.wait()
+        reload(scene, hashed("3"))
+        result = recover(scene)
+        assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
+        live = assert_runs(scene.objects, "shop/web:1")
+        assert str(live["spec"]["template"]).count("HASH") == 1
+        assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B1753")
+@pytest.mark.parametrize("is_forced", [False, True])
+def test_what_a_reloader_sets_makes_no_write_in_doubt_somebody_elses(
+    tmp_path: Path, is_forced: bool
+) -> None:
+    """The answer to our write is lost: it is sent again, also by force."""
+    losing = LosingAfterReload()
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, losing)
+        assert_verified(scene.apply(settings("1"), web(1)))
+        losing.act = lambda: reload(scene, hashed("abc"))
+        flags = ["--force-conflicts"] if is_forced else []
+        assert_verified(scene.apply(settings("2"), web(2), flags=flags))
+        assert losing.has_lost
+        assert_runs(scene.objects, "shop/web:2")

@@ -282,6 +282,23 @@ def test_a_failure_just_after_a_scaling_returns_to_what_serves(scene: Scene) -> 
     assert mode(scene) == "1"
 
 
+@pytest.mark.contract("B1750")
+def test_a_failure_just_after_a_scaling_returns_to_what_was_verified(scene: Scene) -> None:
+    """What runs is by somebody's hand, and too few of its pods serve to tell how it is."""
+    assert_verified(scene.apply(settings("1"), web(replicas=4)))
+    scene.change(web(2, behaviour=SLOW, replicas=2))
+    scene.objects.wait_complete("web")
+    scene.kubectl("scale", "deployment/web", "--replicas=4", check=True)
+    scene.objects.wait_for("deployments", "web", _is_unavailable)
+    bad = web(3, behaviour=CRASH, replicas=4)
+    result = scene.apply(settings("2"), bad, flags=["--force-conflicts"])
+    assert_rolled_back(result, "CrashLoop")
+    said = "too few pods of what runs are available, so a failure returns to the last verified"
+    assert said in result.stderr
+    assert_runs(scene.objects, "shop/web:1", replicas=4)
+    assert mode(scene) == "1"
+
+
 def _is_unavailable(web: JSON) -> bool:
     """Tell whether the controller has seen the scaling and waits for pods of it."""
     return condition(web, "Available").get("status") == "False"

@@ -37,18 +37,11 @@ def applied_of(
         raise UnexpectedAnswer(f"{live.ref} is no workload")
     was = before.workload if before is not None else None
     was_over = was is not None and was.uid == live.uid and kind_of(live.ref).has_ended(was)
-    owned = None
-    if field_manager == FIELD_MANAGER:
-        owned_fields = managed_fields.owned_fields(
-            live.managed.thaw()["managedFields"], FIELD_MANAGER
-        )
-        below = field_set.descend(owned_fields, "spec", "template")
-        owned = Body.of(below) if below else None
     return Applied(
         uid=live.uid,
         generation=workload.generation,
         template=workload.template,
-        owned=owned,
+        owned=own_template_fields(live) if field_manager == FIELD_MANAGER else None,
         at=at,
         new_template=was is None or was.template.body != workload.template.body,
         spec_changed=spec_changed(before, live) and not was_over,
@@ -56,16 +49,26 @@ def applied_of(
     )
 
 
-def applied_found(at: float, live: Workload, *, changed: bool = True) -> Applied:
+def own_template_fields(live: LiveObject) -> Body | None:
+    """Return the fields of a pod template that our manager owns, None if it owns none."""
+    owned = managed_fields.owned_fields(live.managed.thaw()["managedFields"], FIELD_MANAGER)
+    below = field_set.descend(owned, "spec", "template")
+    return Body.of(below) if below else None
+
+
+def applied_found(
+    at: float, live: Workload, *, changed: bool = True, owned: Body | None = None
+) -> Applied:
     """Return what is followed without a write, as by `verify`: its whole template is "ours".
 
-    `changed` is false if it is known to be as it was before.
+    `changed` is false if it is known to be as it was before. With `owned`, the fields of its
+    template that our manager owns, only those are.
     """
     return Applied(
         live.uid,
         live.generation,
         live.template,
-        owned=None,
+        owned=owned,
         at=at,
         new_template=changed,
         spec_changed=changed,

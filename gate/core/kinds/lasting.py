@@ -36,6 +36,10 @@ class LastingKind(Generic[W, R]):
         """Return False: it runs until somebody deletes it."""
         return False
 
+    def falls_short(self, live: W) -> bool:
+        """Return False: its status does not say."""
+        return False
+
     def failure(self, live: W) -> str:
         """Return "": its controller never gives up."""
         return ""

@@ -19,6 +19,7 @@ from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set
 from gate.core.ssa.managed_fields import owned_fields
 from gate.core.writes.obstacles import substance
+from gate.core.writes.template_additions import is_beside
 
 
 class ObjectState(enum.StrEnum):
@@ -47,7 +48,7 @@ def classify_object(kept: Kept, fact: Fact[LiveObject]) -> ObjectState:
         return ObjectState.BEFORE
     if _as_expected(kept, live):
         return ObjectState.WRITTEN
-    if before is not None and _same_template(before, live):
+    if before is not None and _is_as_before_beside(kept, before, live):
         return ObjectState.BEFORE
     return ObjectState.WRITTEN if _still_ours(kept, live) else _classify_fields(kept, live)
 
@@ -82,10 +83,13 @@ def _as_expected(kept: Kept, live: LiveObject) -> bool:
     return isinstance(expected, Body) and contains(expected.thaw(), live.body.thaw())
 
 
-def _same_template(before: LiveObject, live: LiveObject) -> bool:
+def _is_as_before_beside(kept: Kept, before: LiveObject, live: LiveObject) -> bool:
+    """Tell whether a workload's template is as before, but for what others set beside ours."""
     if before.workload is None or live.workload is None:
         return False
-    return before.workload.template.body == live.workload.template.body
+    if before.workload.template.body == live.workload.template.body:
+        return True
+    return is_beside(kept.field_manager, trial(kept), before, live)
 
 
 def _still_ours(kept: Kept, live: LiveObject) -> bool:

@@ -17,7 +17,8 @@ class Baseline:
 
     `unverified` is why the last attempt on it left it unverified; None if it was verified, or if
     nothing is remembered of it. `served` is false if it had no available pod when it was chosen,
-    and was not what was live: it is the last one that a gate verified.
+    and was not what was live: it is the last one that a gate verified. `falls_short`: fewer of its
+    pods were available than its strategy keeps up.
     """
 
     revision_name: str
@@ -26,6 +27,7 @@ class Baseline:
     label_value: str = ""
     unverified: Cause | None = None
     served: bool = True
+    falls_short: bool = False
 
 
 def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
@@ -41,7 +43,9 @@ def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
     if current is None or not snapshot.kind.serves(snapshot, live):
         return Absent()
     revision = current.revision or live.revision
-    return Known(Baseline(current.name, revision, live.template, current.label_value))
+    short = snapshot.kind.falls_short(live)
+    name, label = current.name, current.label_value
+    return Known(Baseline(name, revision, live.template, label, falls_short=short))
 
 
 def return_to(snapshot: Snapshot, revision: Revision) -> Baseline:

@@ -229,6 +229,9 @@ class WorkloadKind(Protocol[W, R_contra]):
     def serves(self, view: View[R_contra], live: W) -> bool:
         """Tell whether the current revision serves, and no other does: a rollback's target."""
 
+    def falls_short(self, live: W) -> bool:
+        """Tell whether fewer pods are available than its strategy keeps up, by its status."""
+
     # -- when it is done ---------------------------------------------------------------------------
 
     def completion(self, view: View[R_contra], live: W, policy: Policy) -> AnyReason | None:

@@ -8,7 +8,12 @@ from dataclasses import replace
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.awaited_objects import find_unready
-from gate.core.attempt.following import applied_found, count_wanted, start_following
+from gate.core.attempt.following import (
+    applied_found,
+    count_wanted,
+    own_template_fields,
+    start_following,
+)
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.checks.spec import During
@@ -114,7 +119,9 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
         set_ = attempt.plan.target_set
         if ref not in attempt.ledger.restored and (ref in set_.bodies or ref in set_.obstacles):
             continue
-        applied = applied_found(attempt.now, snapshot.live, changed=False)
+        before = attempt.plan.before(ref)
+        owned = own_template_fields(before) if before is not None else None
+        applied = applied_found(attempt.now, snapshot.live, changed=False, owned=owned)
         # As after a write: nodes that go leave the version before without one, and not unjudged.
         applied = replace(applied, replicas=count_wanted(snapshot.live))
         attempt = start_following(attempt, applied, snapshot)

@@ -21,6 +21,7 @@ from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.open_findings import list_findings
 
+_SHORT: Final = CleanText("too few pods of what runs are available")
 _NONE_ALONE: Final = CleanText("no version serves alone")
 _NO_VERDICT: Final = Cause(
     Reason.COMPLETE, CleanText("no run has judged it with what stands beside it")
@@ -38,6 +39,8 @@ def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> Cl
         return None
     if isinstance(target.baseline, Absent):
         return why_not_alone(target.snapshot)
+    if target.baseline.value.falls_short and history.verified:
+        return _SHORT
     left = left_unverified(target, history, digests)
     if left is None or left.why is None:
         return None

@@ -13,5 +13,6 @@ __all__ = [
     "removed_owners",
     "request",
     "results",
+    "template_additions",
     "way_out",
 ]

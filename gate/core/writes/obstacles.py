@@ -116,7 +116,8 @@ def _changed_meanwhile(
         return Rejection(head.ref, Reason.CONFLICT, text, (REPLICAS_PATH,))
     if retry.uncertain or substance(live) == substance(before):
         return None
-    if is_beside(head, attempt.plan.trial(head.ref), before, live):
+    trial = attempt.plan.trial(head.ref)
+    if head.verb is Verb.APPLY and is_beside(head.field_manager, trial, before, live):
         return None
     return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
 

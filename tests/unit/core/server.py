@@ -228,7 +228,7 @@ class Server:
                 "fieldsV1": tree_of(nested(part)),
             }
             for number, ((manager, operation), part) in enumerate(stored.parts.items())
-            if manager != NOBODY
+            if manager != NOBODY and part
         ]
         return LiveObject(
             ref=ref,

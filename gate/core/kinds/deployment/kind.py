@@ -103,8 +103,8 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
 
         It serves if the ReplicaSet of the live template owns all available pods, at least one, and
         either the Deployment is `Available` or that template has been rolled out: one that has just
-        been scaled up is not `Available` until more of its pods are. `Available=True` alone is not
-        enough: with maxUnavailable 100 % it holds without any pod.
+        been scaled up is not `Available` until more of its pods are (`falls_short`). `Available`
+        alone is not enough: with maxUnavailable 100 % it is true without any pod.
         """
         current = view.current()
         if current is None or current.available_replicas < 1:
@@ -113,6 +113,10 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
             return False
         others = (one for one in view.list_owned() if one.uid != current.uid)
         return not any(one.available_replicas for one in others)
+
+    def falls_short(self, live: Deployment) -> bool:
+        """Tell whether it is not `Available`: it was scaled up a moment before, or lost pods."""
+        return not live.available
 
     # -- when it is done ---------------------------------------------------------------------------
 

@@ -68,7 +68,11 @@ class Deployment(Workload):
 
     @property
     def has_been_rolled_out(self) -> bool:
-        """`Progressing` with reason `NewReplicaSetAvailable`: a scaling since leaves it so."""
+        """`Progressing` with reason `NewReplicaSetAvailable`: a scaling since leaves it so.
+
+        It may be too much said: with 0 replicas the controller writes it at once, and with
+        `Recreate` it may leave that of the version before while an older ReplicaSet comes back.
+        """
         found = self.condition("Progressing")
         return found is not None and found.reason == "NewReplicaSetAvailable"
 

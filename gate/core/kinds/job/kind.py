@@ -97,6 +97,10 @@ class JobKind:
         """Return False: nothing returns to a Job."""
         return False
 
+    def falls_short(self, live: Job) -> bool:
+        """Return False: it has no strategy."""
+        return False
+
     # -- when it is done ---------------------------------------------------------------------------
 
     def completion(self, view: View[Revision], live: Job, policy: Policy) -> Reason | None:

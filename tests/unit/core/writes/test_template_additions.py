@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from gate.core.model.body import Body
-from gate.core.model.field_manager import Verb
+from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.plan.plan import PlannedWrite
 from gate.core.writes.template_additions import is_beside
-from tests.unit.core.leaves import IMAGE, manifest, ref_of
+from tests.unit.core.leaves import IMAGE, manifest
 from tests.unit.core.player import serving
 from tests.unit.core.server import Server
 from tests.unit.core.world import WEB
@@ -43,11 +41,6 @@ def changed(manager: str, leaves: Mapping[str, Any]) -> tuple[LiveObject, LiveOb
     return before, read(server)
 
 
-def apply(verb: Verb = Verb.APPLY) -> PlannedWrite:
-    """Return the write of version 2."""
-    return PlannedWrite(ref_of(APPLIED), verb, Body.of(APPLIED))
-
-
 @pytest.mark.contract("B1751")
 @pytest.mark.parametrize(
     ("manager", "leaves", "is_left"),
@@ -63,7 +56,7 @@ def test_only_what_the_apply_leaves_as_it_is_counts(
 ) -> None:
     """What the apply sets would be overwritten, or conflict; what is no template was not asked."""
     before, live = changed(manager, leaves)
-    assert is_beside(apply(), trial_of(APPLIED), before, live) is is_left
+    assert is_beside(FIELD_MANAGER, trial_of(APPLIED), before, live) is is_left
 
 
 def hashed(image: str) -> dict[str, Any]:
@@ -77,7 +70,7 @@ def hashed(image: str) -> dict[str, Any]:
 def test_what_the_new_version_sets_as_well_is_no_addition() -> None:
     """The version before did not have it; by the dry run our manager owns it then."""
     before, live = changed("reloader", {HASH: "abc"})
-    assert not is_beside(apply(), trial_of(hashed("v2")), before, live)
+    assert not is_beside(FIELD_MANAGER, trial_of(hashed("v2")), before, live)
 
 
 @pytest.mark.contract("B1751")
@@ -86,12 +79,23 @@ def test_what_another_run_of_the_gate_added_is_no_addition() -> None:
     server = serving()
     before = read(server)
     server.put(hashed("v1"))
-    assert not is_beside(apply(), trial_of(APPLIED), before, read(server))
+    assert not is_beside(FIELD_MANAGER, trial_of(APPLIED), before, read(server))
 
 
 @pytest.mark.contract("B1751")
 def test_without_a_dry_run_nothing_is_known_to_be_left() -> None:
-    """Nor is it of a write that is no apply."""
+    """A dry run shows what our manager owns after the apply."""
     before, live = changed("reloader", {HASH: "abc"})
-    assert not is_beside(apply(), None, before, live)
-    assert not is_beside(apply(Verb.MERGE), trial_of(APPLIED), before, live)
+    assert not is_beside(FIELD_MANAGER, None, before, live)
+
+
+@pytest.mark.contract("B1751")
+def test_what_leaves_an_owner_nothing_is_no_addition() -> None:
+    """Whether it was removed, or taken over by a third, the way back could not tell."""
+    server = serving()
+    server.edit(WEB, "restarter", {HASH: "abc"})
+    before = read(server)
+    server.edit(WEB, "reloader", {HASH: "def"})
+    assert not is_beside(FIELD_MANAGER, trial_of(APPLIED), before, read(server))
+    server.edit(WEB, "restarter", {"spec.template.metadata.annotations.other": "1"})
+    assert is_beside(FIELD_MANAGER, trial_of(APPLIED), before, read(server))

@@ -12,12 +12,19 @@ from urllib3.exceptions import ProtocolError
 from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import Answer, Request
 from tests.bed.checked_gate import CheckedRun
-from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, assert_verified
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    warned,
+)
 from tests.bed.scene import Scene, settings, template_annotation, web
 from tests.cluster.kubelet.api import JSON, STRATEGIC_PATCH
 from tests.played.bed import sandbox_bed, scene_through
 from tests.scenarios.killing import recover
-from tests.scenarios.versions import CRASH, mode
+from tests.scenarios.versions import CRASH, mode, undo
 
 pytestmark = pytest.mark.sandbox_only("somebody acts between two requests of the gate")
 
@@ -176,3 +183,42 @@ def test_what_a_reloader_sets_makes_no_write_in_doubt_somebody_elses(
         assert_verified(scene.apply(settings("2"), web(2), flags=flags))
         assert losing.has_lost
         assert_runs(scene.objects, "shop/web:2")
+
+
+@pytest.mark.contract("B1754")
+def test_an_undo_returns_configuration_whose_pods_a_reloader_restarts(tmp_path: Path) -> None:
+    """The template that was applied is the same; that of the reloader stays, and is said to."""
+    reloading = Reloading()
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, reloading)
+        assert_verified(scene.apply(settings("1"), web(1)))
+        reloading.act = lambda: reload(scene, hashed(mode(scene)))
+        assert_verified(scene.apply(settings("2"), web(1)))
+        result = undo(scene)
+        assert_verified(result)
+        assert warned(result, "deployment/web will differ from revision 1", "(reloader)")
+        assert mode(scene) == "1"
+        again = undo(scene)
+        assert_refused(again, "Conflict", "deployment/web would not change")
+
+
+@pytest.mark.contract("B1755")
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_failure_just_after_a_reload_returns_to_what_was_verified(
+    tmp_path: Path, is_seen: bool
+) -> None:
+    """With what the reloader set, whether or not its controller has begun to roll that out."""
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, Reloading())
+        assert_verified(scene.apply(settings("1"), web(1, behaviour="ready=2")))
+        live = reload(scene, hashed("abc"))
+        if is_seen:
+            scene.objects.wait("replicasets", lambda found: len(found) == 2)
+        result = scene.apply(settings("2"), web(2, behaviour=CRASH))
+        assert_rolled_back(result, "CrashLoop")
+        revision = "revision 2" if is_seen else "a new revision"
+        assert f"a failure returns to {revision} (shop/web:1)" in result.stderr
+        assert (
+            scene.objects.get("deployments", "web")["spec"]["template"] == live["spec"]["template"]
+        )
+        assert mode(scene) == "1"

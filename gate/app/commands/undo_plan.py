@@ -28,6 +28,7 @@ from gate.core.model.fact import Absent
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Revision
 from gate.core.plan.plan import Plan
+from gate.core.plan.rollback_plan import content
 from gate.core.rollout.baseline import find_serving_beside
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.undo_choice import (
@@ -187,9 +188,20 @@ def _check_trials(found: UndoSubject, choice: Choice, items: Items, trials: Tria
             warn(f"{item.ref} was paused: the undo resumes it")
     for item in items:
         if item.ref == found.ref:
-            shown = choice_name(choice, found.live.snapshot)
-            check_return(item, trials.get(item.ref), choice, shown, warn, found.command)
+            changes = _changes_any(items, trials, without=found.ref)
+            check_return(item, trials.get(item.ref), choice, found, changes_beside=changes)
     preflight.warn_of_configuration(items, trials, warn, found.session.connection.cluster)
+
+
+def _changes_any(items: Items, trials: Trials, *, without: Ref) -> bool:
+    """Tell whether an undo changes any object but one, by the server's dry run."""
+    for item in items:
+        trial = trials.get(item.ref)
+        if item.ref == without or trial is None:
+            continue
+        if item.live is None or content(trial.body) != content(item.live.body):
+            return True
+    return False
 
 
 def _is_paused(live: LiveObject) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from gate.app.commands.undo_subject import UndoSubject
 from gate.app.preflight.server_dry_run import Prepared
 from gate.app.preflight.trials import managers_taken_over
 from gate.core.model.body import Body
@@ -14,7 +13,7 @@ from gate.core.plan.kept_otherwise import join_paths
 from gate.core.ssa.kept_values import find_altered
 from gate.core.ssa.template_owners import fields_that_stay
 from gate.core.versions.judged_version import template_digest
-from gate.core.versions.undo_choice import Choice
+from gate.core.versions.undo_choice import Choice, choice_name
 from gate.errors import RefusedError
 
 
@@ -22,18 +21,19 @@ def check_return(
     item: Prepared,
     trial: LiveObject | None,
     choice: Choice,
-    shown: str,
-    warn: Callable[[str], None],
-    command: Callable[..., str],
+    found: UndoSubject,
+    *,
+    changes_beside: bool,
 ) -> None:
     """Compare the pod template that an undo would produce with the one to return to.
 
-    Raises RefusedError if the undo would not change the template although it differs. Warns of
-    other managers' fields that would stay; messages call the version `shown`.
+    Raises RefusedError if the undo would change nothing (`changes_beside`: another object) although
+    the template differs. Warns of other managers' fields that would stay.
     """
     live = item.live.workload if item.live is not None else None
     if trial is None or trial.workload is None or live is None:
         return
+    shown = choice_name(choice, found.live.snapshot)
     result = template_digest(trial.workload.template)
     if result == _wanted_digest(choice):
         return
@@ -43,16 +43,16 @@ def check_return(
     if taken_over and not stay:
         return
     named = ", ".join(f"{path} ({manager})" for manager, paths in stay.items() for path in paths)
-    if result != template_digest(live.template):
+    if changes_beside or result != template_digest(live.template):
         why = f": {named} stays" if named else _say_altered(item, trial)
-        warn(f"{item.ref} will differ from {shown}{why}")
+        found.console.warn(f"{item.ref} will differ from {shown}{why}")
         return
     flags = [word for manager in stay for word in ("--take-over", manager)]
     raise RefusedError(
         f"{item.ref} would not change: it differs from {shown}"
         + (f" in fields that others own: {named}" if named else _say_altered(item, trial)),
         reason=Reason.CONFLICT,
-        hint=f"to remove them: {command('undo', *flags)}" if flags else "",
+        hint=f"to remove them: {found.command('undo', *flags)}" if flags else "",
     )
 
 

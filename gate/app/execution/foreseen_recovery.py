@@ -18,7 +18,6 @@ from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
 from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.resumption import resume
-from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import GateError
 from gate.kube.failures import ApiError
@@ -85,7 +84,7 @@ def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
     if not plan.resumed.back:
         return f"an apply would first finish it forward, as it is complete{waits}"
     ways = [
-        f"{one.ref} to {_name_version(one.baseline)}"
+        f"{one.ref} to {one.baseline!s}"
         for one in record.followed
         if one.baseline is not None and one.ref not in plan.resumed.departed
     ]
@@ -101,7 +100,3 @@ def _describe_wait(session: Session, place: Held, snapshots: Mapping[Ref, Snapsh
     pods = list_left_behind(session, {ref.namespace for ref in once}, locks)
     running += [str(one.ref) for one in pods]
     return f"; it would wait for the end of {', '.join(running)} as well" if running else ""
-
-
-def _name_version(baseline: Baseline) -> str:
-    return f"revision {baseline.revision} ({', '.join(baseline.template.images())})"

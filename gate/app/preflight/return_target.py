@@ -199,8 +199,7 @@ def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
     returns, name = _returns(plan.policy), plan.name_of(target.ref)
     match target.baseline:
         case Known(baseline):
-            images = ", ".join(baseline.template.images())
-            version = f"revision {baseline.revision} ({images})"
+            version = str(baseline)
             if target.ref in plan.target_set.bodies:
                 there = _there(plan, target, baseline, version)
                 if not returns:

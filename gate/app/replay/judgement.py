@@ -148,7 +148,7 @@ class Judged:
         lines.extend(f"  {cause.reason}: {cause.message}" for cause in self.causes)
         lines.extend(f"  {line}" for line in check_lines(self.checks, Style()))
         if isinstance(self.baseline, Known):
-            lines.append(f"  a rollback would return to revision {self.baseline.value.revision}")
+            lines.append(f"  a rollback would return to {self.baseline.value.revision_words}")
         return "\n".join(lines) + "\n"
 
 

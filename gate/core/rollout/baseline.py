@@ -29,6 +29,15 @@ class Baseline:
     served: bool = True
     falls_short: bool = False
 
+    @property
+    def revision_words(self) -> str:
+        """`revision 2`; `a new revision` where its controller has made none yet, or it is gone."""
+        return "a new revision" if self.revision is None else f"revision {self.revision}"
+
+    def __str__(self) -> str:
+        """Return `revision 2 (shop/web:1)`."""
+        return f"{self.revision_words} ({', '.join(self.template.images())})"
+
 
 def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
     """Return what serves in `snapshot`.

@@ -274,9 +274,5 @@ def _describe_write(attempt: Attempt, write: PlannedWrite) -> str:
 def _describe_return(attempt: Attempt, ref: Ref) -> str:
     for target in attempt.plan.targets:
         if target.ref == ref and isinstance(target.baseline, Known):
-            baseline = target.baseline.value
-            images = ", ".join(baseline.template.images())
-            return (
-                f"returning {attempt.plan.name_of(ref)} to revision {baseline.revision} ({images})"
-            )
+            return f"returning {attempt.plan.name_of(ref)} to {target.baseline.value}"
     return f"restoring {attempt.plan.name_of(ref)}"

@@ -258,7 +258,7 @@ def _version(
     if digest is None or before[target.ref] == digest:
         if _runs_another(target, version):
             # Somebody else's additions make the difference; no apply of ours removes those.
-            return target.baseline, None
+            return _with_additions(target), None
         return _baseline(target, version, owned, _live_template(target)), None
     source = owned.template if owned is not None else None
     body = candidates.body(history, digest, source)
@@ -320,6 +320,19 @@ def _runs_another(target: Target, version: JudgedVersion) -> bool:
     """Tell whether the live pod template is not that of a version."""
     live = target.snapshot.live
     return live is not None and template_digest(live.template) != version.template
+
+
+def _with_additions(target: Target) -> Fact[Baseline]:
+    """Return a verified version with what others have added since, which may be rolling out.
+
+    Its controller may not have made a revision of it yet.
+    """
+    live, current = _live_template(target), target.snapshot.current()
+    if not isinstance(target.baseline, Absent) or live is None:
+        return target.baseline
+    return Known(
+        Baseline("", None, live) if current is None else return_to(target.snapshot, current)
+    )
 
 
 def _live_template(target: Target) -> Template | None:

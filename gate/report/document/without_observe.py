@@ -73,7 +73,7 @@ def _answer(attempt: Attempt, ref: Ref | None, on_failure: OnFailure) -> str:
         beside = [one for one in back[Verb.APPLY] if one != ref]
         beside.sort(key=lambda one: not is_workload(one))
         also = f", and {_names([name(one) for one in beside])}" if beside else ""
-        return f"would have rolled back {name(ref)} to revision {baseline.value.revision}{also}"
+        return f"would have rolled back {name(ref)} to {baseline.value.revision_words}{also}"
     for verb, (did, end) in _BY_VERB.items():
         if back[verb]:
             return f"would have {did} {_names([name(ref) for ref in back[verb]])}{end}"

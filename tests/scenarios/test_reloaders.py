@@ -222,3 +222,44 @@ def test_a_failure_just_after_a_reload_returns_to_what_was_verified(
             scene.objects.get("deployments", "web")["spec"]["template"] == live["spec"]["template"]
         )
         assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B1756")
+@pytest.mark.parametrize("behaviour", ["", CRASH], ids=["good", "bad"])
+def test_what_kubectl_applied_is_taken_over_beside_a_reloader(
+    tmp_path: Path, behaviour: str
+) -> None:
+    """The first apply of the gate, to what others had applied so far."""
+    reloading = Reloading()
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, reloading)
+        scene.kubectl("apply", "-f", str(scene.manifest(settings("1"), web(1))), check=True)
+        scene.objects.wait_complete("web")
+        reloading.act = lambda: reload(scene, hashed(mode(scene)))
+        result = scene.apply(settings("2"), web(2, behaviour=behaviour))
+        if behaviour:
+            assert_rolled_back(result, "CrashLoop")
+        else:
+            assert_verified(result)
+        live = assert_runs(scene.objects, "shop/web:1" if behaviour else "shop/web:2")
+        value = "1" if behaviour else "2"
+        own = live["spec"]["template"]["spec"]["containers"][0]["env"]
+        assert {"name": "HASH", "value": value} in own
+        assert mode(scene) == value
+
+
+@pytest.mark.contract("B1756", "B906")
+def test_a_version_that_the_gate_paused_is_left_beside_a_reloader(tmp_path: Path) -> None:
+    """The next apply resumes it, though the reloader acts before it does."""
+    reloading = Reloading()
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, reloading)
+        assert_verified(scene.apply(settings("1"), web(1)))
+        reloading.act = lambda: reload(scene, hashed(mode(scene)))
+        paused = scene.apply(
+            settings("2"), web(2, behaviour=CRASH), flags=["--on-failure", "pause"]
+        )
+        assert paused.exit_code == 6, str(paused)
+        assert_verified(scene.apply(settings("3"), web(3)))
+        assert_runs(scene.objects, "shop/web:3")
+        assert mode(scene) == "3"

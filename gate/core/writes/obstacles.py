@@ -117,7 +117,8 @@ def _changed_meanwhile(
     if retry.uncertain or substance(live) == substance(before):
         return None
     trial = attempt.plan.trial(head.ref)
-    if head.verb is Verb.APPLY and is_beside(head.field_manager, trial, before, live):
+    leaves_theirs = head.verb in (Verb.APPLY, Verb.TAKE_OVER)
+    if leaves_theirs and is_beside(head.field_manager, trial, before, live):
         return None
     return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
 

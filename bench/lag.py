@@ -78,6 +78,8 @@ class Lag:
     def measure(self) -> None:
         """Print the lags and requests of the gate, kind by kind, and those of kubectl's loop."""
         for subject in SUBJECTS:
+            if subject.beside(self._version):
+                self._gate(self._manifest(subject.beside)[0], 0)
             self._good(subject, Seen())
             seen, beside = Seen(), Seen()
             for _ in range(RUNS):
@@ -115,10 +117,10 @@ class Lag:
         seen.requests.append(len(self._audit.since(mark, KUBECTL_AGENT)))
 
     def _kubectl_bad(self, subject: Subject, seen: Seen) -> None:
-        earlier = self._folder / f"v{self._version}.yaml"
+        earlier, _ = self._manifest(subject.beside)
         path, version = self._manifest(subject.bad)
         evidence, back = self._watched(subject, version)
-        awaits, returns = subject.kubectl_awaits(version), subject.kubectl_returns(str(earlier))
+        awaits, returns = subject.kubectl_awaits(version), subject.kubectl_returns(earlier)
         self._kubectl(path, awaits, returns)
         seen.bad.append(back.join() - evidence.join())
         # What kubectl leaves of a failed version may stand in the way of the next: the gate mends.

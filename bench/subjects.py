@@ -38,7 +38,10 @@ class Subject(Protocol):
         """Return a version that is ready after half a second, or has ended well by then."""
 
     def bad(self, version: int) -> Sequence[JSON]:
-        """Return a version that crashes."""
+        """Return a version that crashes, with what its failure takes back."""
+
+    def beside(self, version: int, /) -> Sequence[JSON]:
+        """Return what is there of an earlier version beside the workload."""
 
     def wait_written(self, objects: Objects, version: int) -> None:
         """Wait until a version is there."""
@@ -82,6 +85,10 @@ class Lasting:
         """Return the workload alone."""
         return [self.make(self.name, image=_image(version), behaviour="crash=0.2")]
 
+    def beside(self, _version: int, /) -> Sequence[JSON]:
+        """Return nothing: the workload itself goes back."""
+        return []
+
     def wait_written(self, objects: Objects, version: int) -> None:
         """Wait for its image in the template."""
         objects.wait_for(self.resource, self.name, lambda live: _asks(live, version))
@@ -113,19 +120,23 @@ class Lasting:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A Job, another one for each version, and a ConfigMap beside it, which a failure returns."""
+    """A Job, another one for each version; beside one that fails, a ConfigMap, which goes back."""
 
     kind: str = "Job"
     limit: str = LIMIT
     evidence: str = "the condition Failed"
 
     def good(self, version: int) -> Sequence[JSON]:
-        """Return a Job that ends well."""
-        return self._of(version, "complete=0.5")
+        """Return a Job that ends well, alone."""
+        return [self._job(version, "complete=0.5")]
 
     def bad(self, version: int) -> Sequence[JSON]:
-        """Return a Job that fails with its first pod."""
-        return self._of(version, "crash=0.2")
+        """Return a Job that fails with its first pod, and the ConfigMap."""
+        return [*self.beside(version), self._job(version, "crash=0.2")]
+
+    def beside(self, version: int, /) -> Sequence[JSON]:
+        """Return the ConfigMap."""
+        return [manifests.config_map(SETTINGS, {"version": str(version)})]
 
     def wait_written(self, objects: Objects, version: int) -> None:
         """Wait for the Job."""
@@ -153,11 +164,10 @@ class Migration:
         """Apply the configuration of before."""
         return f"apply --server-side --force-conflicts --field-manager=rollout-gate -f {earlier}"
 
-    def _of(self, version: int, behaviour: str) -> Sequence[JSON]:
-        body = workloads.job(
+    def _job(self, version: int, behaviour: str) -> JSON:
+        return workloads.job(
             _job(version), image=_image(version), behaviour=behaviour, backoffLimit=0
         )
-        return [manifests.config_map(SETTINGS, {"version": str(version)}), body]
 
 
 DEPLOYMENT = Lasting(

@@ -1,4 +1,4 @@
-"""Which kinds of workload are judged; but for `__init__`, nothing else in the core lists them."""
+"""The kinds of workload that are judged: to add one, a line here and its package in `__init__`."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Hindrances:
         return Hindrances(faults, since)
 
     def with_faults(self, faults: tuple[Fault, ...]) -> Hindrances:
-        """Return it with what holds now, of which no grace begins or ends by that."""
+        """Return it with the faults that hold now; no grace begins or ends by this."""
         return self if faults == self.faults else Hindrances(faults, self.seen_since)
 
     def fatal(self, progress_clock: float, now: float, *, observed: bool) -> Cause | None:

@@ -68,10 +68,10 @@ class Deployment(Workload):
 
     @property
     def has_been_rolled_out(self) -> bool:
-        """`Progressing` with reason `NewReplicaSetAvailable`: a scaling since leaves it so.
+        """`Progressing` with reason `NewReplicaSetAvailable`, which stays while it is scaled.
 
-        It may be too much said: with 0 replicas the controller writes it at once, and with
-        `Recreate` it may leave that of the version before while an older ReplicaSet comes back.
+        It can be true of a version that never served: with 0 replicas the controller writes it at
+        once, and with `Recreate` it may keep it while an older ReplicaSet comes back.
         """
         found = self.condition("Progressing")
         return found is not None and found.reason == "NewReplicaSetAvailable"

@@ -155,11 +155,13 @@ def test_what_secrets_were_goes_after_the_record_and_before_the_lock() -> None:
 @pytest.mark.contract("B534", "B540")
 def test_what_a_recovery_ends_is_written_down_though_its_lock_is_held_on(scene: Scene) -> None:
     """The command that it was a part of goes on under the same lock, with that history."""
+    assert not scene.keeper.history(WEB).versions
     lane = scene.keeper.lane(scene.inbox, stays=True)
     lane(SaveRecord(1, OUT))
     assert isinstance(scene.heard(), Recorded)
     lane(Release(2, Closed(left_open=False, workloads=(REMEMBERED,))))
     assert isinstance(scene.heard(), Released)
+    assert len(scene.keeper.history(WEB).versions) == 1
     held = scene.store.held
     assert (held.record, held.is_free) == ("", False)
     assert len(read_history(held.history).versions) == len(REMEMBERED.versions) == 1

@@ -152,10 +152,19 @@ class Blindness:
         """Whether it is blind for a reason that no object shows: a recording has to note it."""
         return self.facts_missing or self.silent_since < math.inf
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no time was blind so far, and no sign of it holds."""
+        missing = self.missing
+        is_blind = self.since is not None or self.past_seconds or self.sign
+        return not (is_blind or missing.spans or missing.asleep)
+
     # -- what it means -----------------------------------------------------------------------------
 
     def seconds(self, now: float) -> float:
         """Return how many of the blind seconds until `now` are deducted."""
+        if self.is_empty:
+            return 0.0
         return self.missing.asleep_seconds(-math.inf, now) + self._limited_seconds(now)
 
     def _limited_seconds(self, now: float) -> float:

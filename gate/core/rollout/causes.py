@@ -281,6 +281,8 @@ def sum_up_troubles(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, 
         if known is None or (trouble.ripe_at, trouble.pod) < (known.ripe_at, known.pod):
             first[cause] = trouble
         pods[cause] = pods.get(cause, 0) + 1
+    if not first:
+        return ()
     return tuple(
         Cause(cause, _share(first[cause], pods[cause], new_pods), pods[cause])
         for cause in sorted(first, key=_rank)

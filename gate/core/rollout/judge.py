@@ -85,6 +85,8 @@ class Rollout(ObservedRollout):
         """Return what is wrong now, most telling first; `is_over`: a clock has ended."""
         of_pods = sum_up_troubles(self.troubles.values(), self.new.count)
         faults = self.hindrances.faults
+        if not (of_pods or faults) and self.blindness.is_empty:
+            return ()
         hindering = (fault.cause() for fault in faults if is_over or not fault.is_usual)
         clocks = now, self.applied.at, self.progress.last_at, self.deadline_seconds
         unseen = self.blindness.causes(*clocks, is_over=now >= self.ends_at)

@@ -7,7 +7,7 @@ clock and decide nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gate.core.model.objects import Workload
 from gate.core.rollout.snapshot import Snapshot
@@ -58,13 +58,17 @@ class Progress:
         if not moved and complete == self.complete:
             return self
         first = marks.first_available_at
-        return replace(
-            marks,
-            last_at=at if moved else self.last_at,
-            blind_seconds=blind_seconds if moved else self.blind_seconds,
-            paused=live.paused,
-            complete=complete,
-            first_available_at=at if first is None and marks.available else first,
+        return Progress(
+            at if moved else self.last_at,
+            marks.followed_key,
+            marks.created,
+            marks.ready,
+            marks.available,
+            marks.old_replicas,
+            live.paused,
+            complete,
+            at if first is None and marks.available else first,
+            blind_seconds if moved else self.blind_seconds,
         )
 
     def _with_marks(self, snapshot: Snapshot, live: Workload) -> Progress:

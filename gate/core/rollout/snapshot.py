@@ -35,6 +35,12 @@ class OwnRevisions:
     before: PodsBefore = field(default_factory=PodsBefore)
     is_undo: bool = False
 
+    def with_current(
+        self, owned: tuple[Revision, ...], current: Revision | None, key: str
+    ) -> OwnRevisions:
+        """Return it with other revisions; spelled out, as `replace` is slower."""
+        return OwnRevisions(owned, current, key, self.taken_back, self.before, self.is_undo)
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -285,7 +291,7 @@ class Snapshot:
             self.events,
             denied_since,
             self.written,
-            replace(self.own, all=owned, current=current, key=key),
+            self.own.with_current(owned, current, key),
             self.nodes,
         )
 

@@ -32,20 +32,20 @@ def _has_completed(view: View[ControllerRevision], live: DaemonSet, policy: Poli
     The caller has checked that the controller observed our generation: with it, the controller
     writes counters by the revision of that template (`updateDaemonSetStatus`).
     """
-    placement = Placement.of(view, live)
-    if policy.requirement.wait_for_termination and _terminates(view, live, placement):
+    if policy.requirement.wait_for_termination and _terminates(view, live):
         return False
     if not live.replicas:
         return not any(True for _ in own_pods(view, live))
     needed = _count_needed_nodes(live, policy)
     if needed < live.replicas:
+        placement = Placement.of(view, live)
         behind = max(0, len(placement.behind) - live.misscheduled)
         left = placement.count_wanted(live) - behind
         return min(left, placement.count_available(live)) >= needed
     follows_everywhere = _follow_all(view, live)
     if follows_everywhere or policy.requirement.require_all_nodes:
         return follows_everywhere
-    return _follow_all_ready(view, live, placement)
+    return _follow_all_ready(view, live, Placement.of(view, live))
 
 
 def is_rolled_out(view: View[ControllerRevision], live: DaemonSet) -> bool:
@@ -71,8 +71,9 @@ def _count_needed_nodes(live: DaemonSet, policy: Policy) -> int:
     return min(live.replicas, max(1, wanted))
 
 
-def _terminates(view: View[ControllerRevision], live: DaemonSet, placement: Placement) -> bool:
+def _terminates(view: View[ControllerRevision], live: DaemonSet) -> bool:
     """Tell whether a pod terminates since the attempt; nobody says so of one of a dead node."""
+    placement = Placement.of(view, live)
     alive = (pod for pod in own_pods(view, live) if pod.node not in placement.dead)
     return any(map(view.starts_to_go, alive))
 
@@ -148,8 +149,10 @@ def remarks(view: View[ControllerRevision], live: DaemonSet) -> tuple[Remark, ..
 
 def describe_lag(view: View[ControllerRevision], live: DaemonSet) -> str:
     """Say that only the DaemonSet's own counters are not there yet, "" otherwise."""
+    if live.min_ready_seconds or not live.replicas:
+        return ""
     placement = Placement.of(view, live)
-    follow = len(placement.followed) >= live.replicas > 0 and not placement.behind
-    if follow and not live.min_ready_seconds and not is_rolled_out(view, live):
+    follow = len(placement.followed) >= live.replicas and not placement.behind
+    if follow and not is_rolled_out(view, live):
         return ", not yet in the DaemonSet's status"
     return ""

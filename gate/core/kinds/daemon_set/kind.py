@@ -203,9 +203,10 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
 
     def busy_until(self, view: View[ControllerRevision], live: DaemonSet) -> float:
         """Return until when its pods may still terminate; nobody ends those of a dead node."""
-        dead = Placement.of(view, live).dead
         own = (track for track in view.pods.values() if track.pod.owner_uid == live.uid)
-        ends = (track.terminates_by for track in own if track.pod.node not in dead)
+        ending = [track for track in own if track.terminates_by > -math.inf]
+        dead = Placement.of(view, live).dead if ending else ()
+        ends = (track.terminates_by for track in ending if track.pod.node not in dead)
         return max(ends, default=-math.inf)
 
     def least_steps(self, live: DaemonSet, pods_before: int) -> int:

@@ -119,5 +119,5 @@ def describe_lag(view: View[ReplicaSet], live: Deployment) -> str:
 
 
 def _has_counted_all(live: Deployment) -> bool:
-    counters = (live.updated_replicas, live.status_replicas, live.available_replicas)
-    return all(count == live.replicas for count in counters)
+    updated, available = live.updated_replicas, live.available_replicas
+    return updated == available == live.status_replicas == live.replicas

@@ -25,8 +25,8 @@ def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[
         grace_seconds = limits.replica_set_create_seconds
         reason = DeploymentReason.REPLICA_SET_CREATE_ERROR
         found.append(Fault(reason, erring.message, grace_seconds, shows_early=True))
-    ending = [one for one in view.pods.values() if one.pod.deleting]
-    if ending and (live.recreate or completion.is_rolled_out(view, live)):
+    if live.recreate or completion.is_rolled_out(view, live):
+        ending = [one for one in view.pods.values() if one.pod.deleting]
         owned = {one.uid for one in view.list_owned()} - {view.current_uid}
         old = (one for one in ending if one.pod.owner_uid in owned)
         awaited = (one for one in old if live.recreate or view.starts_to_go(one.pod))

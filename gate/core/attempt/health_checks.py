@@ -272,7 +272,7 @@ def conclusions(attempt: Attempt) -> tuple[Conclusion, ...]:
 
     A check that has not begun, because the attempt ended before its phase, is "never ran".
     """
-    if attempt.health.concluded:
+    if attempt.health.concluded or not attempt.plan.policy.checks:
         return attempt.health.concluded
     bake_ends_at = attempt.bake_ends_at  # Once: it looks at each check itself.
     return tuple(_conclusion(attempt, check, bake_ends_at) for check in attempt.plan.policy.checks)

@@ -313,8 +313,8 @@ class Attempt:
         return self._budgets_end_at() + self.bake_seconds
 
     def _budgets_end_at(self) -> float:
-        budgets = [rollout.budget for rollout in self.workloads.rollouts.values()]
-        ends = [max(self.course.leg_at, one.begins_at) + one.seconds for one in budgets]
+        leg_at, rollouts = self.course.leg_at, self.workloads.rollouts.values()
+        ends = [max(leg_at, one.budget.begins_at) + one.budget.seconds for one in rollouts]
         chosen = leg_timeout(self.plan.policy, self.course.leg)
         if chosen is None and (not ends or self.requests.wait.ended_at > self.course.leg_at):
             # What is written after a wait is followed only once its writes are answered.

@@ -236,7 +236,7 @@ def _rollout_changes(
         followed = _revision_line(after.snapshot)
         yield _event(after.snapshot), f"{name(ref)}: following {followed}"
     else:
-        yield from _narrate_revisions(name(ref), before.snapshot, after.snapshot)
+        yield from _narrate_revisions(ref, name, before.snapshot, after.snapshot)
     if is_other or (_is_recounted(before, after) and _count(before) != _count(after)):
         yield "progress", f"{name(ref)}: {_count(after)}"
     was = before.snapshot.live
@@ -265,14 +265,14 @@ def _troubles(before: Rollout, after: Rollout) -> Iterator[Line]:
             yield "pod", f"pod/{trouble.pod}: {trouble.cause}: {trouble.message}"
 
 
-def _narrate_revisions(name: str, before: Snapshot, after: Snapshot) -> Iterator[Line]:
+def _narrate_revisions(ref: Ref, name: Naming, before: Snapshot, after: Snapshot) -> Iterator[Line]:
     """Report that the controller gave the next number to a revision that it uses again."""
     was, now = before.current(), after.current()
     if was is None or now is None or not was.revision or not now.revision:
         return
     if was.revision != now.revision:
         said = f"is revision {now.revision} now, was revision {was.revision}"
-        yield _event(after), f"{name}: {_revision_name(after, now)} {said}"
+        yield _event(after), f"{name(ref)}: {_revision_name(after, now)} {said}"
 
 
 def _is_recounted(before: Rollout, after: Rollout) -> bool:

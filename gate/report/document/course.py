@@ -66,8 +66,37 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """What the pods of a workload are counted of, on one leg."""
+
+    leg: Leg
+    snapshot: Snapshot | None
+    judged: Rollout | None
+    followed: Rollout | None
+
+    @classmethod
+    def of(cls, attempt: Attempt, ref: Ref) -> Source:
+        """Return what an attempt knows of a workload now."""
+        snapshot, judged = latest_snapshot(attempt, ref), judged_rollout(attempt, ref)
+        return cls(attempt.course.leg, snapshot, judged, attempt.workloads.rollouts.get(ref))
+
+    def is_same(self, other: Source | None) -> bool:
+        """Tell whether another one has the same objects: no value is compared."""
+        return (
+            other is not None
+            and self.leg is other.leg
+            and self.snapshot is other.snapshot
+            and self.judged is other.judged
+            and self.followed is other.followed
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Course:
-    """What was seen so far; times are those of the attempt's clock."""
+    """What was seen so far; times are those of the attempt's clock.
+
+    `sources` has of what each workload was counted last: a step changes few of them.
+    """
 
     pods: FrozenMap[Ref, tuple[tuple[float, Pods], ...]] = field(default_factory=FrozenMap)
     budgets: FrozenMap[tuple[Ref, Leg], Budget] = field(default_factory=FrozenMap)
@@ -75,6 +104,7 @@ class Course:
         default_factory=FrozenMap
     )
     compared: FrozenMap[str, ComparisonCourse] = field(default_factory=FrozenMap)
+    sources: FrozenMap[Ref, Source] = field(default_factory=FrozenMap)
     sampled_at: float = -math.inf
     sampled_place: tuple[Leg, State] | None = None
     latest: Attempt | None = None
@@ -109,17 +139,21 @@ class Course:
 def _with_samples(course: Course, attempt: Attempt) -> Course:
     """Add a count of each workload's pods, unless it is the same as the last."""
     most = max(LEAST_SAMPLES, MOST_SAMPLES_IN_ALL // max(1, len(attempt.plan.targets)))
-    pods, budgets = course.pods, course.budgets
+    pods, budgets, sources = course.pods, course.budgets, course.sources
     for target in attempt.plan.targets:
         ref, rollout = target.ref, attempt.workloads.rollouts.get(target.ref)
+        source = Source.of(attempt, ref)
+        if source.is_same(sources.get(ref)):
+            continue
+        sources = sources.put(ref, source)
         if rollout is not None:
             budgets = budgets.put((ref, attempt.course.leg), _budget(rollout))
-        sample, known = _pods(attempt, ref), pods.get(ref, ())
+        sample, known = _pods(source), pods.get(ref, ())
         if sample is not None and not (known and known[-1][1] == sample):
             earlier = known[:-1] if known and known[-1][0] == attempt.now else known
             samples = (*earlier, (attempt.now, sample))
             pods = pods.put(ref, _few(samples, min(most, MOST_SAMPLES)))
-    return replace(course, pods=pods, budgets=budgets)
+    return replace(course, pods=pods, budgets=budgets, sources=sources)
 
 
 def _budget(rollout: Rollout) -> Budget:
@@ -132,17 +166,16 @@ def _budget(rollout: Rollout) -> Budget:
     )
 
 
-def _pods(attempt: Attempt, ref: Ref) -> Pods | None:
+def _pods(source: Source) -> Pods | None:
     """Count the pods of a workload, None while nothing is known about it."""
-    snapshot = latest_snapshot(attempt, ref)
-    if snapshot is None:
+    if source.snapshot is None:
         return None
-    live, rollout = snapshot.live, judged_rollout(attempt, ref)
-    new = new_revision(rollout) if rollout is not None else None
+    live = source.snapshot.live
+    new = new_revision(source.judged) if source.judged is not None else None
     return Pods(
         live.replicas if live is not None else 0,
-        *_counts(snapshot, new.uid if new is not None else ""),
-        _progressed_at(attempt.workloads.rollouts.get(ref)),
+        *_counts(source.snapshot, new.uid if new is not None else ""),
+        _progressed_at(source.followed),
     )
 
 

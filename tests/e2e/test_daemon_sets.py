@@ -41,31 +41,6 @@ def wait_available(scene: Scene, count: int) -> None:
     )
 
 
-@pytest.mark.on_oldest
-def test_a_changed_image_is_verified(scene: Scene, nodes: Nodes, audit: Trail) -> None:
-    """Node by node: done when each has an available pod of the new revision."""
-    names = nodes.join(3)
-    scene.serve(agent(nodes))
-    assert_verified(scene.apply(agent(nodes, 2)))
-    assert images(scene) == dict.fromkeys(names, "shop/agent:2")
-    assert changes(audit) == [WRITTEN]
-
-
-def test_one_bad_node_takes_the_version_back(scene: Scene, nodes: Nodes, audit: Trail) -> None:
-    """Where it is the first it fails fast; where the version works elsewhere by the clock.
-
-    Which node is the first is the controller's choice.
-    """
-    names = nodes.join(3)
-    scene.serve(agent(nodes))
-    bad = agent(nodes, 2, behaviour=f"crash=0.1;node={names[1]}")
-    result = scene.apply(bad, flags=SOON)
-    assert result.document["reason"] in ("CrashLoop", "ProgressDeadlineExceeded"), str(result)
-    assert_rolled_back(result, result.document["reason"], cause="CrashLoop")
-    assert images(scene) == dict.fromkeys(names, "shop/agent:1")
-    assert changes(audit) == BACK
-
-
 @pytest.mark.configuration("node-lifecycle")
 def test_a_node_that_dies_is_named_and_not_waited_for(
     scene: Scene, nodes: Nodes, audit: Trail

@@ -1,24 +1,19 @@
-"""What stands between a gate and its server in walks: a fault of one request, or somebody else.
-
-Both count requests, and do their one thing at the n-th; afterwards they tell what request that was.
-"""
+"""What walks go over: faults of one request, and somebody else who does a thing after one."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 
-from urllib3.exceptions import ProtocolError
-
 from gate.app.rehearsal.virtual_world import Handle
-from sandbox.face import JSON_TYPE, Answer, Request
+from sandbox.face import Answer, Request
 from tests.bed.expectations import is_going
 from tests.bed.scene import Scene
 from tests.cluster.kubelet.api import ApiError
 from tests.cluster.objects import is_ready
 from tests.cluster.rollouts import REVISION_LABEL
 from tests.cluster.workloads import disruption_budget
+from tests.scenarios.proxy import loses, refuses, says, status
 from tests.scenarios.walked import GOOD, STATEFUL_SET
 
 NAME = "db"
@@ -28,51 +23,12 @@ REFUSED = frozenset({404, 409, 422})
 Operation = Callable[[Scene], object]
 
 
-# -- faults of requests ----------------------------------------------------------------------------
-
-
-def drop(_request: Request, _handle: Handle) -> Answer:
-    """Let a request never arrive."""
-    raise ConnectionRefusedError("nobody listens")
-
-
-def lose(request: Request, handle: Handle) -> Answer:
-    """Let a request be done, and its answer be lost."""
-    handle(request)
-    raise ProtocolError("Connection aborted.", ConnectionResetError(104, "reset by peer"))
-
-
-def refuse(_request: Request, _handle: Handle) -> Answer:
-    """Let a server that shuts down answer."""
-    body = {"kind": "Status", "apiVersion": "v1", "code": 503, "message": "shutting down"}
-    return Answer(503, json.dumps(body).encode(), {"content-type": JSON_TYPE})
-
-
-FAULTS = {"dropped": drop, "lost": lose, "refused": refuse}
-
-
-class Faulty:
-    """Stands between a gate and its server, and lets one request fail."""
-
-    def __init__(self, number: int, fails: Callable[[Request, Handle], Answer]) -> None:
-        """Pass everything on until `begin`."""
-        self.left, self.what = 0, ""
-        self._number, self._fails = number, fails
-
-    def begin(self) -> None:
-        """Count from now on."""
-        self.left = self._number
-
-    def __call__(self, request: Request, handle: Handle) -> Answer:
-        """Pass a request on, unless it is the one."""
-        self.left -= 1
-        if self.left == 0:
-            self.what = f"{request.method} {request.path}"
-            return self._fails(request, handle)
-        return handle(request)
-
-
-# -- what somebody else does -----------------------------------------------------------------------
+FAULTS = {
+    "dropped": refuses,
+    "lost": loses,
+    "refused": says(status(503, "shutting down")),
+}
+"""What may come of one request."""
 
 
 def patched(**spec: object) -> Operation:

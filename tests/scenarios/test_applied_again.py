@@ -11,11 +11,11 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.pods import behave, image_of
+from tests.bed.pods import image_of
 from tests.bed.scene import Scene, service, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.pod_replacement import db
-from tests.scenarios.versions import CRASH, KEEP, history_rows, mode, one_line, report
+from tests.scenarios.versions import CRASH, history_rows, mode, one_line, report
 
 FAILS = ("--smoke-test", "false", "--on-failure", "keep")
 IN_DOUBT = ("--smoke-test", "sh -c 'exit 75'")
@@ -154,22 +154,6 @@ def test_a_canary_that_goes_on_without_its_check_stays_in_doubt(
     result = scene.apply(db(3, partition=partition, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
     assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:1"}
-
-
-@pytest.mark.contract("B1465")
-def test_another_failure_of_a_version_answers_no_check(scene: Scene) -> None:
-    """It was not ready since, and is now: the check that failed it is not asked yet."""
-    apply_both(scene, FAILS)
-    behave(scene, scene.objects.list_all("pods"), "never-ready")
-    scene.objects.wait_for("deployments", "web", lambda one: not one["status"].get("readyReplicas"))
-    ended = scene.apply(settings("2"), web(2), flags=("--timeout", "25s", *KEEP))
-    assert ended.exit_code == 6, str(ended)
-    behave(scene, scene.objects.list_all("pods"), "ready=0")
-    scene.objects.wait_complete("web")
-    again = scene.apply(settings("3"), web(2))
-    assert warned(again, "this run judged its pods alone", "history does not call it verified"), (
-        str(again)
-    )
 
 
 @pytest.mark.contract("B1302")

@@ -7,16 +7,13 @@ import json
 import pytest
 
 from gate.wire.packed import pack, unpack
-from tests.bed.bed import Bed
 from tests.bed.expectations import (
-    assert_ended,
     assert_refused,
     assert_runs,
     assert_verified,
     images,
     warned,
 )
-from tests.bed.interrupting import UNDER_WAY
 from tests.bed.invariants import CANARY
 from tests.bed.leases import held_locks
 from tests.bed.policies import Policies, When
@@ -32,9 +29,7 @@ from tests.scenarios.killing import (
     kill_apply,
     lease,
     recover,
-    signal_at,
 )
-from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.two_namespaces import (
     die_over_two_namespaces,
     placed_in,
@@ -46,24 +41,6 @@ from tests.scenarios.versions import CRASH
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
 RBAC = "rbac.authorization.k8s.io/v1"
-
-
-@pytest.mark.long
-@pytest.mark.contract("B535")
-def test_secrets_that_cannot_be_kept(scene: Scene, bed: Bed, gate_with_rules: MakeGate) -> None:
-    """Warned of before the first write; `recover` restores the rest, and ends with 5."""
-    scene.serve(web(), secret("one"))
-    secrets = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "patch"]}
-    gate = gate_with_rules([*rules(*READING, "patch"), LEASE_RULES, secrets])
-    path = scene.manifest(web(2, behaviour=SLOW), secret("two"))
-    with gate.start("apply", "-f", path) as running:
-        running.wait_for_line("secret/keys restored: not allowed: create, delete secrets")
-        running.wait_for_line(UNDER_WAY)
-        running.kill()
-    result = recover(scene)
-    assert_ended(result, 5, "rollback-failed", "Interrupted")
-    assert warned(result, "secret/keys", "which the record does not hold")
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
 
 
 @pytest.mark.contract("B542", "B713")
@@ -122,18 +99,13 @@ def test_a_record_can_name_no_more_than_a_manifest(scene: Scene, program: Played
     assert RECORD in lease(scene)["metadata"]["annotations"]
 
 
-def leave_two(scene: Scene, program: PlayedGate) -> None:
-    """Kill the gates of two attempts."""
+def leave_two_of_which_one_is_broken(scene: Scene, program: PlayedGate) -> None:
+    """Kill the gates of two attempts, and break the record of the first."""
     scene.serve(web(name="api"), web())
     for name in ("api", "web"):
         kill_apply(
             scene, program, web(2, name=name, behaviour=SLOW), line=f"deployment/{name} changed"
         )
-
-
-def leave_two_of_which_one_is_broken(scene: Scene, program: PlayedGate) -> None:
-    """Kill the gates of two attempts, and break the record of the first."""
-    leave_two(scene, program)
     annotate(scene, {RECORD: "H4sIAAAA"}, "rollout-gate.deployment.api")
 
 
@@ -150,32 +122,6 @@ def test_a_record_that_needs_a_person_keeps_no_other_from_its_end(
     assert "rolled-back" in result.stderr
     assert_runs(scene.objects, "shop/web:1", revision=3)
     assert images(scene.objects.get("deployments", "api")) == ["shop/api:2"]
-
-
-@pytest.mark.contract("B527")
-def test_a_record_under_the_same_locks_that_needs_a_person(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """A gate that was to finish both first was killed: all locks are its own, the records apart."""
-    leave_two_of_which_one_is_broken(scene, program)
-    kill_apply(scene, program, web(3, name="api"), web(3), line="finishing what")
-    result = program("recover", "web")
-    assert result.exit_code == 5, str(result)
-    assert result.stderr.count("warning     the record of deployment/api cannot be read") == 1
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.contract("B527", "B544")
-def test_nothing_is_begun_after_a_signal(scene: Scene, program: PlayedGate) -> None:
-    """Of two records under the same locks the second is left, as it is before an apply."""
-    leave_two(scene, program)
-    kill_apply(scene, program, web(3, name="api"), web(3), line="finishing what")
-    result = signal_at(program, "finishing what", "recover", "web")
-    assert result.stderr.count("finishing what") == 1
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-    assert program("recover").exit_code == 4
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-    assert held_locks(scene) == []
 
 
 @pytest.mark.contract("B246")

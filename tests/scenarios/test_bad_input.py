@@ -75,14 +75,6 @@ def test_a_manifest_that_is_wrong_is_named_with_its_line(
     assert not audit.requests()
 
 
-@pytest.mark.contract("B223")
-def test_a_kind_that_the_server_does_not_serve_is_refused(scene: Scene) -> None:
-    """A custom kind without its definition is exit 3, and the Deployment beside it is not made."""
-    widget = {"apiVersion": "example.test/v1", "kind": "Widget", "metadata": {"name": "one"}}
-    result = scene.apply(web(), widget, flags=["--allow-kind", "Widget.example.test"])
-    assert_refused(result, "NotFound", "Widget", "example.test/v1")
-
-
 @pytest.mark.contract("B231")
 def test_a_namespace_that_does_not_exist_is_refused(scene: Scene) -> None:
     """A namespace that is not there is exit 3 and named."""

@@ -7,14 +7,12 @@ import signal
 import pytest
 
 from gate.cli.recover import recover as help_of
-from gate.report.formats.text import verdict_text
-from gate.report.style.style import Style
-from tests.bed.jobs import PHASE, ended, entry, job, mode
+from tests.bed.jobs import PHASE, ended, entry, job
 from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.versions import one_line, report
+from tests.scenarios.versions import one_line, report, screen
 
 PLACE = "-n shop --context sandbox"
 
@@ -54,18 +52,6 @@ def test_a_signal_beside_a_running_job_leads_to_that_job(scene: Scene) -> None:
 
 @pytest.mark.contract("B1070")
 @pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
-def test_a_signal_that_takes_back_says_that_the_job_runs_on(scene: Scene) -> None:
-    """The configuration went back; the Job did not, and the Deployment was never written."""
-    scene.serve(settings("one"), web())
-    bodies = settings("two"), job(behaviour="ready"), web(2)
-    line = one_line(interrupt(scene, *bodies, flags=("--on-interrupt", "rollback")).stdout)
-    assert "job/migrate was left running; deployment/web was never written" in line
-    assert "job/migrate: the rollback" not in line
-    assert mode(scene) == "one"
-
-
-@pytest.mark.contract("B1070")
-@pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
 def test_a_signal_beside_a_job_alone_advises_no_undo(scene: Scene) -> None:
     """There is no lock with a record, and nothing served before."""
     said = interrupt(scene, job(behaviour="ready")).stdout
@@ -92,17 +78,6 @@ def test_a_job_that_never_started_is_no_job_that_ran(scene: Scene) -> None:
     for untrue in ("ran ", " did stays", " does stays"):
         assert untrue not in said.replace("ran_", "")
     assert f"  kubectl delete job/migrate {PLACE}\n" in said
-
-
-@pytest.mark.contract("B1071")
-def test_a_job_whose_pod_was_started_may_have_done_something(scene: Scene) -> None:
-    """It waits for its third try: what the first two did stays."""
-    scene.serve(settings("one"), web())
-    trying = job(behaviour="crash=1;code=3")
-    trying["spec"]["backoffLimit"] = 6
-    result = scene.apply(settings("two"), trying, web(2), flags=["--timeout", "8s"])
-    assert result.exit_code == 4, str(result)
-    assert entry(result, "migrate")["lasting_effect"] == "what the Job does"
 
 
 @pytest.mark.contract("B1675")
@@ -262,7 +237,7 @@ def test_what_comes_last_is_not_run_behind_a_workload_of_others(
     if beside:
         assert entry(result, "api")["outcome"] == "verified"
         assert result.document["rollback"] is None
-    text = one_line(verdict_text(result.document, Style(width=200)))
+    text = one_line(screen(result))
     assert "job/smoke was never written" in text, text
     assert f"not written job/smoke {reason}" in text, text
 
@@ -291,7 +266,7 @@ def test_what_others_do_to_a_deployment_that_waits_for_a_job(
     assert ended(result) == (*outcome, end), str(result)
     migrate = entry(result, "migrate")
     assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
-    text = one_line(verdict_text(result.document, Style(width=200)))
+    text = one_line(screen(result))
     assert "did not complete" not in text
     assert "correct what the server names" not in text
     assert (f"--take-over {advice}" in text) is bool(advice), text
@@ -315,7 +290,7 @@ def test_one_apply_is_to_win_over_all_who_changed_a_workload(
             scene.client.json("PATCH", path, template, "application/strategic-merge-patch+json")
         result = running.wait()
     assert ended(result) == (8, "superseded", "Superseded"), str(result)
-    text = one_line(verdict_text(result.document, Style(width=200)))
+    text = one_line(screen(result))
     both = "--take-over fix-web --take-over fix-db" in text
     rest = "if that is refused, the refusal names whose fields it takes over" in text
     assert (both, rest) == (is_written, not is_written), text

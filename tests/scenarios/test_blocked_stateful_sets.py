@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from gate.report.formats.text import verdict_text
-from gate.report.style.style import Style
 from tests.bed.expectations import (
     assert_ended,
     assert_rolled_back,
@@ -22,9 +18,8 @@ from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_ready
 from tests.cluster.workloads import disruption_budget
-from tests.scenarios.killing import die_at
 from tests.scenarios.pod_replacement import A_MOMENT_SECONDS, db
-from tests.scenarios.versions import one_line
+from tests.scenarios.versions import history_rows, one_line, screen
 
 WRITTEN = "patch statefulsets/db"
 EVICTED = "create pods/db-2/eviction"
@@ -60,9 +55,8 @@ def all_run(scene: Scene, version: int) -> bool:
     return [image_of(pod_of(scene, number)) for number in range(3)] == [f"shop/db:{version}"] * 3
 
 
-@pytest.mark.contract("B921", "B120")
+@pytest.mark.contract("B120", "B920", "B921", "B924", "B1565")
 @pytest.mark.on_oldest
-@pytest.mark.contract("B1565")
 @pytest.mark.parametrize("enough", [(), ("--require", "2"), ("--require", "min-available")])
 def test_the_way_back_replaces_the_pod_that_blocks_it(
     scene: Scene, audit: Trail, enough: tuple[str, ...]
@@ -117,6 +111,7 @@ def test_a_way_back_waits_for_no_pod_that_it_takes_back(
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 
 
+@pytest.mark.contract("B925")
 def test_a_pod_below_the_partition_is_left(scene: Scene, audit: Trail) -> None:
     """It would come back at its old version: it is named, and nobody touches it."""
     scene.serve(db(1))
@@ -137,28 +132,6 @@ HOLD: JSON = {"metadata": {"finalizers": ["example.com/hold"]}}
 RELEASED: JSON = {"metadata": {"finalizers": None}}
 
 
-def hold(scene: Scene, number: int) -> None:
-    """Delete a pod that its finalizer keeps, and wait until nothing else does."""
-    name = f"db-{number}"
-    scene.objects.patch("pods", name, HOLD)
-    scene.objects.delete("pods", name)
-    scene.objects.wait_for(
-        "pods", name, lambda pod: pod["metadata"].get("deletionGracePeriodSeconds") == 0
-    )
-
-
-@pytest.mark.contract("B1313")
-def test_a_canary_does_not_wait_for_the_finalizer_of_a_pod_below_it(scene: Scene) -> None:
-    """Its own pod is of the new version and ready: verified, and the held pod is named."""
-    scene.serve(db(1, podManagementPolicy="Parallel"))
-    hold(scene, 0)
-    result = scene.apply(db(2, partition=2, podManagementPolicy="Parallel"), flags=SOON)
-    assert_verified(result, "Partitioned", running="mixed")
-    said = "a pod is being deleted, and stays until its finalizer example.com/hold is removed"
-    assert f"statefulset/db: {said}: pod/db-0" in result.document["warnings"], result
-    scene.objects.patch("pods", "db-0", RELEASED)
-
-
 @pytest.mark.contract("B1314")
 def test_a_pod_that_its_finalizer_keeps_is_the_cause_and_no_version_is_blamed(
     scene: Scene,
@@ -173,33 +146,15 @@ def test_a_pod_that_its_finalizer_keeps_is_the_cause_and_no_version_is_blamed(
     cause = ended["causes"][0]
     assert cause["subject"] == "pod/db-2"
     assert "stays until its finalizer example.com/hold is removed" in cause["message"]
-    text = verdict_text(result.document, Style(width=200))
+    text = screen(result)
     assert "the new version of statefulset/db has no pods; the old ones still serve" in text
     assert "see whose they are" in text
     shown = scene.gate("status", "sts/db").stdout
     assert "pod/db-2: being deleted, and stays until its finalizer example.com/hold" in shown
-    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    shown = history_rows(scene, "sts/db")
     (new,) = (one for one in shown if one["images"] == ["shop/db:2"])
     assert (new["verdict"], new["reason"]) == ("not verified", "BlockedByFinalizer")
     scene.objects.patch("pods", "db-2", RELEASED)
-
-
-@pytest.mark.contract("B1314")
-def test_a_held_pod_excuses_no_version_whose_own_pods_ran(scene: Scene) -> None:
-    """The new db-2 is never ready: the version failed, and the held db-0 is named after that."""
-    scene.serve(db(1, podManagementPolicy="Parallel"))
-    hold(scene, 0)
-    bad = db(2, podManagementPolicy="Parallel", behaviour="never-ready")
-    result = scene.apply(bad, flags=KEPT)
-    ended = assert_ended(result, 6, "failed", "ProgressDeadlineExceeded", cause="NotReady")
-    assert [cause["reason"] for cause in ended["causes"]] == ["NotReady", "BlockedByFinalizer"]
-    text = verdict_text(result.document, Style(width=200))
-    assert "statefulset/db failed" in text
-    assert "their readiness probe does not pass" in text
-    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
-    (new,) = (one for one in shown if one["images"] == ["shop/db:2"])
-    assert (new["verdict"], new["reason"]) == ("failed", "ProgressDeadlineExceeded")
-    scene.objects.patch("pods", "db-0", RELEASED)
 
 
 @pytest.mark.sandbox_only("it waits until clocks run out")
@@ -218,28 +173,16 @@ def test_a_pod_that_takes_long_to_end_is_the_cause_and_no_version_is_blamed(
     (cause,) = ended["causes"]
     assert (cause["reason"], cause["subject"]) == ("BlockedByTermination", "pod/db-2")
     assert "has not ended (it may take 300 s)" in cause["message"]
-    text = verdict_text(result.document, Style(width=200))
+    text = screen(result)
     assert "statefulset/db did not complete" in text
     assert "see if its node is up" in text
-    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    shown = history_rows(scene, "sts/db")
     old = [one["verdict"] for one in shown if one["images"] == ["shop/db:1"]]
     assert "failed" not in old, shown
     scene.objects.wait_for("pods", "db-2", is_ready)
     again = scene.gate("undo", "sts/db", "--dry-run")
     assert again.exit_code == 0, str(again)
     assert "shop/db:1" in again.stderr
-
-
-def test_behind_an_unready_pod_of_the_new_version_nothing_is_replaced(
-    scene: Scene, audit: Trail
-) -> None:
-    """The lower pod is the cause: without it the controller would not go on either."""
-    broken(scene)
-    unready(scene, 0)
-    result = scene.apply(db(1), flags=KEPT)
-    ended = assert_ended(result, 6, "failed", "ProgressDeadlineExceeded", cause="NotReady")
-    assert "BlockedByPod" not in causes(ended), ended
-    assert changes(audit) == [WRITTEN]
 
 
 def test_a_pending_pod_goes_whatever_its_budget_says(scene: Scene, audit: Trail) -> None:
@@ -289,21 +232,9 @@ def test_a_quota_that_keeps_a_pod_from_coming_back_is_named(scene: Scene) -> Non
         result = running.wait()
     ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
     assert "exceeded quota" in causes(ended)["PodCreateDenied"]
-    text = verdict_text(result.document, Style(width=200))
+    text = screen(result)
     assert "kubectl describe resourcequota" in text
     assert "maxSurge" not in text
-
-
-@pytest.mark.contract("B1640")
-def test_a_pod_that_was_denied_before_condemns_no_later_version(scene: Scene) -> None:
-    """The event outlives the way back, and is about a pod that nobody wants any more."""
-    graces = ("--fail-fast", "pod-create=2s")
-    scene.serve(db(1))
-    enforce(scene.objects, quota({"limits.cpu": "10"}))
-    denied = assert_rolled_back(scene.apply(db(2, replicas=4), flags=graces), "PodCreateDenied")
-    assert "must specify limits.cpu" in causes(denied)["PodCreateDenied"]
-    scene.objects.delete("resourcequotas", "full")
-    assert_verified(scene.apply(db(3, behaviour="ready=3"), flags=graces))
 
 
 @pytest.mark.sandbox_only("it waits until clocks run out")
@@ -318,47 +249,7 @@ def test_a_version_before_that_does_not_come_back_is_looked_at_by_its_workload(
     with scene.applying(bad, flags=flags) as running:
         result = running.wait()
     assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="CrashLoop")
-    text = verdict_text(result.document, Style(width=200))
+    text = screen(result)
     assert "see what keeps the version before from serving:" in text
     assert "kubectl describe statefulset/db" in text
     assert "controllerrevision/db" not in text.partition("next")[2]
-
-
-def test_a_pod_that_goes_already_is_waited_for(scene: Scene, audit: Trail) -> None:
-    """Somebody has deleted it meanwhile: to evict it would be answered well, for nothing."""
-    scene.serve(db(1))
-    bad = db(2, behaviour="crash=0.1, slow-termination=7s")
-    with scene.applying(bad) as running:
-        running.wait_for_line("restored +statefulset/db")
-        scene.objects.delete("pods", "db-2")
-        result = running.wait()
-    assert_rolled_back(result, "CrashLoop")
-    assert all_run(scene, 1)
-    assert changes(audit) == [WRITTEN, WRITTEN]
-
-
-@pytest.mark.contract("B924")
-@pytest.mark.on_oldest
-def test_a_gate_that_dies_before_it_replaces_the_pod_is_finished(
-    scene: Scene, audit: Trail
-) -> None:
-    """`recover` finds the way back written and the pod in its way."""
-    scene.serve(db(1))
-    die_at(scene, "restored +statefulset/db", db(2, behaviour="crash=0.1"))
-    assert image_of(pod_of(scene, 2)) == "shop/db:2"
-    assert_rolled_back(scene.gate("recover", "--output", "json"), "CrashLoop")
-    assert all_run(scene, 1)
-    assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
-
-
-@pytest.mark.contract("B925")
-@pytest.mark.sandbox_only("it waits until clocks run out")
-def test_pods_that_wait_for_none_of_each_other_block_nothing(scene: Scene, audit: Trail) -> None:
-    """With `Parallel` the controller goes on below a starting pod by itself: nobody is evicted."""
-    alike: JSON = {"podManagementPolicy": "Parallel"}
-    scene.serve(db(1, **alike))
-    unready(scene, 0)
-    slow = db(2, behaviour="ready=20", **alike)
-    assert_verified(scene.apply(slow, flags=("--progress-deadline", "25s")))
-    assert all_run(scene, 2)
-    assert changes(audit) == [WRITTEN]

@@ -19,7 +19,6 @@ from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import condition
 from tests.cluster.workloads import job, stateful_set
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import CRASH, DOCUMENT, history_rows, undo
@@ -138,21 +137,6 @@ def test_verify_writes_nothing(scene: Scene, audit: Trail) -> None:
     assert audit.requests().writes()
 
 
-@pytest.mark.contract("B36", "B100")
-def test_verify_believes_a_deadline_that_has_passed(scene: Scene) -> None:
-    """The rollout timed out before it was asked; waiting another deadline would tell nothing."""
-    scene.serve(web())
-    scene.change(web(2, behaviour="never-ready", progress_deadline_seconds=3))
-    scene.objects.wait_for("deployments", "web", _timed_out)
-    scene.change(web(2, behaviour="never-ready", progress_deadline_seconds=1000))
-    result = scene.gate("verify", "web", *DOCUMENT)
-    assert_ended(result, 6, "failed", "ProgressDeadlineExceeded", running="mixed")
-
-
-def _timed_out(deployment: JSON) -> bool:
-    return condition(deployment, "Progressing").get("reason") == "ProgressDeadlineExceeded"
-
-
 @pytest.mark.contract("B36")
 def test_verify_steps_back_from_a_newer_version(scene: Scene) -> None:
     """Somebody rolls out another version meanwhile: 8."""
@@ -176,17 +160,6 @@ def test_verify_wants_the_image_that_it_was_told(scene: Scene) -> None:
 
 
 # status and history
-
-
-@pytest.mark.contract("B188")
-def test_status_follows_to_the_end(scene: Scene) -> None:
-    """--watch shows each change until the rollout is complete; without it, it is 7 on the way."""
-    scene.serve(web())
-    scene.change(web(2, behaviour="ready=2"))
-    assert scene.gate("status", "web").exit_code == 7
-    result = scene.gate("status", "web", "--watch")
-    assert result.exit_code == 0, str(result)
-    assert_runs(scene.objects, "shop/web:2", revision=2)
 
 
 def run_by(actor: str, commit: str) -> dict[str, str]:
@@ -274,18 +247,6 @@ def test_a_refused_undo_of_a_paused_deployment_resumes_nothing(scene: Scene) -> 
     assert_refused(result, "Conflict", "others own fields")
     assert "resume" not in result.stderr
     assert scene.objects.get("deployments", "web")["spec"]["paused"] is True
-
-
-@pytest.mark.contract("B195")
-def test_pause_and_resume(scene: Scene) -> None:
-    """`pause` holds the rollout; `resume` lets it go and follows it to its end."""
-    scene.serve(web())
-    scene.gate("pause", "web", check=True)
-    assert scene.objects.get("deployments", "web")["spec"]["paused"] is True
-    scene.change(web(2, behaviour="ready=1"))
-    result = scene.gate("resume", "web", *DOCUMENT)
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", revision=2)
 
 
 @pytest.mark.contract("B1429")

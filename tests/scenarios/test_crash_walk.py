@@ -16,14 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from gate.app.rehearsal.virtual_world import Handle
-from sandbox.face import Answer, Request
-from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import assert_verified
+from tests.bed.leases import held_locks
 from tests.bed.scene import Scene, secret, settings
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.played.bed import sandbox_bed, scene_through
+from tests.scenarios.killing import recover
+from tests.scenarios.proxy import kills, nth, proxy_before_a_sandbox
 from tests.scenarios.walked import CRASHING, DAEMON_SET, DEPLOYMENT, GOOD, STATEFUL_SET, Walked
 
 pytestmark = pytest.mark.sandbox_only("hundreds of runs")
@@ -77,29 +76,6 @@ STEPS = [
 ]
 
 
-class Killer:
-    """Stands between a gate and its server, and ends it at its n-th request."""
-
-    def __init__(self, number: int, *, after: bool) -> None:
-        """Have no gate yet."""
-        self.left = number
-        self._after = after
-        self.victim: CheckedRun | None = None
-
-    def __call__(self, request: Request, handle: Handle) -> Answer:
-        """Pass a request on, unless the gate dies of it."""
-        victim = self.victim
-        if victim is None:
-            return handle(request)
-        self.left -= 1
-        if self.left == 0 and not self._after:
-            victim.kill()
-        answer = handle(request)
-        if self.left == 0:
-            victim.kill()
-        return answer
-
-
 @pytest.fixture
 def numbers(request: pytest.FixtureRequest) -> range:
     """Return the requests at which gates are killed."""
@@ -124,25 +100,23 @@ def test_a_kill_at_any_request(
 
 def survives(folder: Path, walk: Walk, number: int, *, after: bool) -> bool:
     """Play one step of a walk; tell whether the gate was killed in it."""
-    killer = Killer(number, after=after)
-    with sandbox_bed(folder) as bed:
-        scene = scene_through(bed, killer)
+    with proxy_before_a_sandbox(folder) as proxy:
+        scene = proxy.scene
         scene.serve(*walk.version(1))
         with scene.applying(*walk.version(2)) as running:
-            killer.victim = running
+            proxy.on(nth(number), kills(running, after=after))
             result = running.wait()
-            killer.victim = None
+        proxy.rest()
         if walk.recovers:
-            first = scene.gate("recover", "--output", "json")
-            version = assert_whole(scene, walk, result, first)
-            again = scene.gate("recover", "--output", "json")
+            version = assert_whole(scene, walk, result, recover(scene))
+            again = recover(scene)
             assert (again.exit_code, again.document["objects"]) == (0, []), str(again)
             assert version_of(scene, walk) == version
             assert not records(scene)
         assert_verified(scene.apply(*walk.version(3)))
         assert version_of(scene, walk) == 3
         assert not records(scene)
-        assert not [*holders(scene), *kept(scene)]
+        assert not [*held_locks(scene), *kept(scene)]
     for manifest in folder.iterdir():
         manifest.unlink()
     return result.exit_code == KILLED
@@ -188,9 +162,3 @@ def kept(scene: Scene) -> list[str]:
     """Return the Secrets in which a gate kept what others were."""
     names = [each["metadata"]["name"] for each in scene.objects.list_all("secrets")]
     return [name for name in names if name.startswith("rollout-gate.")]
-
-
-def holders(scene: Scene) -> list[str]:
-    """Return who holds a lock."""
-    leases = scene.objects.list_all("leases")
-    return [each["spec"]["holderIdentity"] for each in leases if each["spec"]["holderIdentity"]]

@@ -12,14 +12,14 @@ from tests.bed.expectations import (
     changes,
 )
 from tests.bed.pods import behave
-from tests.bed.scene import Scene, web
+from tests.bed.scene import web
 from tests.cluster.audit import Trail
-from tests.cluster.workloads import daemon_set
 from tests.scenarios.agents import IMPATIENT, NEW, OLD, WRITTEN, Agents, failed_at, said
 from tests.scenarios.pod_replacement import waits
 
 
 @pytest.mark.contract("B940", "B941")
+@pytest.mark.on_oldest
 def test_a_good_version_is_verified_on_every_node(agents: Agents) -> None:
     """All nodes follow, one after the other, and `minReadySeconds` of the last one are over."""
     agents.serve(minReadySeconds=2)
@@ -32,12 +32,16 @@ def test_a_good_version_is_verified_on_every_node(agents: Agents) -> None:
     assert (last["new"]["ready"], last["old"]["ready"]) == (3, 0)
 
 
-@pytest.mark.contract("B946")
-def test_the_strategy_on_delete_rolls_nothing(agents: Agents, audit: Trail) -> None:
-    """The old pods run on, which is said."""
+@pytest.mark.contract("B946", "B1586")
+@pytest.mark.parametrize("flags", [(), ("--require", "50%")], ids=["plain", "require"])
+def test_the_strategy_on_delete_rolls_nothing(
+    agents: Agents, audit: Trail, flags: tuple[str, ...]
+) -> None:
+    """The old pods run on, which is said; `--require` has no part in that."""
     agents.serve(updateStrategy={"type": "OnDelete"})
-    result = agents.apply(agents.version(2, updateStrategy={"type": "OnDelete"}))
+    result = agents.apply(agents.version(2, updateStrategy={"type": "OnDelete"}), *flags)
     assert_ended(result, 0, "applied", "NoRollout", running="baseline")
+    assert "enough for --require" not in said(result)
     assert "3 nodes run another revision until somebody deletes its pods" in said(result)
     assert agents.images() == dict.fromkeys(agents.names, OLD)
     assert changes(audit) == [WRITTEN]
@@ -60,16 +64,6 @@ def test_on_delete_leaves_nothing_unsaid_of_a_pod_that_is_not_available(agents: 
     assert "applied" not in agents.scene.gate("status", "ds/agent").stdout
 
 
-@pytest.mark.contract("B946", "B1586")
-def test_a_part_of_the_pods_is_not_enough_where_none_is_replaced(agents: Agents) -> None:
-    """`--require` has no part in what `OnDelete` leaves."""
-    agents.serve(updateStrategy={"type": "OnDelete"})
-    body = agents.version(2, updateStrategy={"type": "OnDelete"})
-    result = agents.apply(body, "--require", "50%")
-    assert_ended(result, 0, "applied", "NoRollout", running="baseline")
-    assert "enough for --require" not in said(result)
-
-
 @pytest.mark.contract("B946")
 def test_the_strategy_on_delete_can_be_waited_for(agents: Agents) -> None:
     """With `--on-delete wait` it is done when somebody has deleted the old pods."""
@@ -85,14 +79,20 @@ def test_the_strategy_on_delete_can_be_waited_for(agents: Agents) -> None:
 
 
 @pytest.mark.contract("B947")
-def test_the_first_bad_pod_condemns_a_version_where_another_worked(
-    agents: Agents, audit: Trail
+@pytest.mark.parametrize(
+    ("max_unavailable", "bad", "words"),
+    [(1, 3, "1 of 1 created pods"), (3, 2, "2 of 3 created pods")],
+    ids=["one-by-one", "all-at-once"],
+)
+def test_bad_pods_condemn_a_version(
+    agents: Agents, audit: Trail, max_unavailable: int, bad: int, words: str
 ) -> None:
-    """Of a rollout one by one it is the only pod, on a node that ran the version before well."""
-    agents.serve()
-    result = agents.apply(agents.version(2, behaviour="crash=0.1"))
+    """The only pod, on a node that ran the version before well; or those of two nodes of three."""
+    agents.serve(max_unavailable=max_unavailable)
+    behaviour = ", ".join(f"crash=0.1;node={name}" for name in agents.names[:bad])
+    result = agents.apply(agents.version(2, max_unavailable, behaviour=behaviour))
     ended = assert_rolled_back(result, "CrashLoop")
-    assert "1 of 1 created pods" in ended["causes"][0]["message"]
+    assert words in ended["causes"][0]["message"]
     assert agents.images() == dict.fromkeys(agents.names, OLD)
     assert changes(audit) == [WRITTEN, WRITTEN]
 
@@ -110,35 +110,25 @@ def test_one_bad_node_does_not_condemn_a_version_that_works_elsewhere(agents: Ag
     assert agents.images() == dict.fromkeys(agents.names, OLD)
 
 
-@pytest.mark.contract("B947")
-def test_two_bad_nodes_condemn_a_version(agents: Agents, audit: Trail) -> None:
-    """What befalls the pods of two nodes is not of a node, although the third one works."""
-    agents.serve(max_unavailable=3)
-    first, second, _ = agents.names
-    behaviour = f"crash=0.1;node={first}, crash=0.1;node={second}"
-    result = agents.apply(agents.version(2, max_unavailable=3, behaviour=behaviour))
-    ended = assert_rolled_back(result, "CrashLoop")
-    assert "2 of 3 created pods" in ended["causes"][0]["message"]
-    assert changes(audit) == [WRITTEN, WRITTEN]
-
-
-@pytest.mark.contract("B954")
-def test_a_daemon_set_cannot_be_paused(agents: Agents) -> None:
-    """Its API has no pause, so that none is offered."""
+@pytest.mark.contract("B954", "B1139")
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--on-failure", "pause"), "cannot be paused"),
+        (("--on-first-failure", "scale-to-zero"), "cannot be scaled to zero"),
+    ],
+    ids=["pause", "scale-to-zero"],
+)
+def test_what_a_daemon_set_does_not_have_is_refused(
+    agents: Agents, flags: tuple[str, ...], words: str
+) -> None:
+    """Its API has no pause and no replicas: nothing is written, of what is beside it neither."""
     agents.serve()
-    path = agents.scene.manifest(agents.version(2))
-    with agents.scene.gate.start("apply", "-f", path, "--on-failure", "pause") as running:
-        assert_usage(running.wait(), "daemonset/agent cannot be paused")
+    path = agents.scene.manifest(agents.version(2), web())
+    with agents.scene.gate.start("apply", "-f", path, *flags) as running:
+        assert_usage(running.wait(), f"daemonset/agent {words}")
     assert agents.images() == dict.fromkeys(agents.names, OLD)
-
-
-@pytest.mark.contract("B1139")
-def test_a_daemon_set_cannot_be_scaled_to_zero(scene: Scene) -> None:
-    """It has no replicas, so that the option is refused while nothing is written."""
-    path = scene.manifest(daemon_set(), web())
-    with scene.gate.start("apply", "-f", path, "--on-first-failure", "scale-to-zero") as running:
-        assert_usage(running.wait(), "daemonset/agent cannot be scaled to zero")
-    assert scene.objects.list_all("daemonsets") == scene.objects.list_all("deployments") == []
+    assert not agents.scene.objects.list_all("deployments")
 
 
 @pytest.mark.contract("B950")

@@ -4,36 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gate.report.formats.text import verdict_text
-from gate.report.style.style import Style
-from tests.bed.jobs import CRASH, ended, entry, job, mode
-from tests.bed.scene import Scene, settings, tidying, web
-
-
-@pytest.mark.contract("B1036")
-def test_a_failed_job_that_is_gone_leads_to_no_log(scene: Scene) -> None:
-    """Its `ttlSecondsAfterFinished` took it with its pods: the next apply runs it again."""
-    document = scene.apply(settings("two"), job(behaviour=CRASH)).document
-    (own,) = (one for one in document["objects"] if one["kind"] == "Job")
-    own["action"] = "gone"
-    said = verdict_text(document, Style(width=200))
-    assert "so the next apply runs it again" in " ".join(said.split())
-    for useless in ("kubectl logs", "replace-failed", "generateName"):
-        assert useless not in said
-
-
-@pytest.mark.contract("B969")
-def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) -> None:
-    """`ttlSecondsAfterFinished` 0 deletes it right away, as somebody may before it ends."""
-    scene.serve(settings("one"), web())
-    with scene.applying(settings("two"), job(), web(2), job("x", behaviour="ready=9")) as running:
-        running.wait_for_line("job/migrate: 1 pod has succeeded")
-        scene.objects.delete("jobs", "migrate")
-        running.wait_for_line("job/x: 0 of 1 completions, 1 pod running")
-        scene.objects.delete("jobs", "x")
-        result = running.wait()
-    assert entry(result, "migrate")["reason"] == "Complete"
-    assert entry(result, "x")["reason"] == "Deleted"
+from tests.bed.jobs import ended, entry, job, mode
+from tests.bed.scene import Scene, settings, web
+from tests.scenarios.versions import screen
 
 
 @pytest.mark.contract("B1078")
@@ -67,7 +40,7 @@ def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(sce
     assert entry(result, "migrate")["outcome"] == "superseded"
     assert entry(result, "web")["outcome"] == "refused"
     assert entry(result, "web")["message"].startswith("it was not written, since")
-    text = " ".join(verdict_text(result.document, Style(width=200)).split())
+    text = " ".join(screen(result).split())
     assert "the apply broke off half-way at job/migrate: the Job was deleted" in text
     assert "deployment/web was never written; what job/migrate may have done stays" in text
     assert "not written deployment/web Deleted runs shop/web:1" in text
@@ -90,19 +63,6 @@ def test_what_somebody_edits_beside_a_deleted_job_is_not_as_it_was(scene: Scene)
     assert (found["outcome"], found["running"]) == ("superseded", "mixed")
 
 
-@pytest.mark.contract("B981", "B1054")
-def test_a_deleted_job_takes_back_configuration_without_another_workload(scene: Scene) -> None:
-    """What would have been written behind it stays unwritten, too."""
-    scene.serve(settings("one"))
-    with scene.applying(settings("two"), job(behaviour="ready"), tidying()) as running:
-        running.wait_for_line("1 pod running")
-        scene.objects.delete("jobs", "migrate")
-        result = running.wait()
-    assert ended(result) == (4, "rolled-back", "Deleted")
-    assert mode(scene) == "one"
-    assert not scene.objects.list_all("cronjobs")
-
-
 @pytest.mark.contract("B1677")
 @pytest.mark.sandbox_only("what is said while its finalizer is still there")
 def test_a_job_of_the_run_that_is_being_deleted_is_not_called_somebody_elses(scene: Scene) -> None:
@@ -113,7 +73,7 @@ def test_a_job_of_the_run_that_is_being_deleted_is_not_called_somebody_elses(sce
         scene.objects.delete("jobs", "migrate", "Orphan")
         result = running.wait()
     assert ended(result) == (8, "superseded", "Deleted")
-    text = " ".join(verdict_text(result.document, Style(width=200)).split())
+    text = " ".join(screen(result).split())
     left = "configmap/settings still has what this run wrote, though job/migrate is being deleted"
     assert left in text, text
     assert "apply again what is to stand" in text

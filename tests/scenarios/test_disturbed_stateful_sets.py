@@ -6,13 +6,20 @@ import re
 
 import pytest
 
-from gate.report.formats.text import verdict_text
-from gate.report.style.style import Style
-from tests.bed.expectations import assert_ended, assert_verified, changes
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_verified,
+    changes,
+    warned,
+)
 from tests.bed.pods import image_of
-from tests.bed.scene import OURS, Scene
+from tests.bed.scene import Scene, settings
 from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
+from tests.scenarios.killing import recover
+from tests.scenarios.versions import screen
 
 WRITTEN = "patch statefulsets/db"
 
@@ -20,18 +27,6 @@ WRITTEN = "patch statefulsets/db"
 def wait_for_new(scene: Scene) -> None:
     """Wait until the first pod of the version 2 is there."""
     scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
-
-
-@pytest.mark.contract("B27", "B59", "B124")
-def test_an_edit_of_the_template_supersedes(scene: Scene, audit: Trail) -> None:
-    """Somebody else's image is live: 8, and nothing is written over it."""
-    scene.serve(stateful_set())
-    with scene.applying(stateful_set(image="shop/db:2", behaviour="ready=20")) as running:
-        wait_for_new(scene)
-        scene.apply_as("team", stateful_set(image="shop/db:3"))
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Superseded", running="other")
-    assert changes(audit) == [WRITTEN]
 
 
 @pytest.mark.contract("B1267")
@@ -43,7 +38,7 @@ def test_a_pod_of_the_failed_version_in_the_way_of_theirs_is_named(scene: Scene)
         scene.apply_as("team", stateful_set(image="shop/db:3"))
         result = running.wait()
     assert_ended(result, 8, "superseded", "Superseded", running="other")
-    text = verdict_text(result.document, Style(width=200))
+    text = screen(result)
     [runs] = [line for line in text.splitlines() if line.startswith("  runs ")]
     for pods in ("1 pod runs revision 2, shop/db:2", "2 pods run revision"):
         assert pods in runs, runs
@@ -51,31 +46,6 @@ def test_a_pod_of_the_failed_version_in_the_way_of_theirs_is_named(scene: Scene)
     assert "delete pod/db-2, with which its log goes (no PodDisruptionBudget prevents that)" in text
     assert "kubectl delete pod/db-2" in text
     assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:1", "shop/db:2"}
-
-
-def test_a_deleted_stateful_set_is_not_brought_back(scene: Scene, audit: Trail) -> None:
-    """Whoever deletes it while it rolls out has taken over: 8."""
-    scene.serve(stateful_set())
-    with scene.applying(stateful_set(image="shop/db:2", behaviour="ready=20")) as running:
-        wait_for_new(scene)
-        scene.objects.delete("statefulsets", "db")
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Deleted")
-    assert changes(audit) == [WRITTEN]
-
-
-@pytest.mark.sandbox_only("a gate that is quick reads it between the two, and says it was deleted")
-def test_a_stateful_set_that_exists_again_is_called_one(scene: Scene) -> None:
-    """Deleted and created again meanwhile: the message names its kind."""
-    scene.serve(stateful_set())
-    with scene.applying(stateful_set(image="shop/db:2", behaviour="never-ready")) as running:
-        wait_for_new(scene)
-        scene.objects.delete("statefulsets", "db")
-        scene.apply_as(OURS, stateful_set())
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Deleted")
-    (ended,) = result.document["workloads"]
-    assert ended["message"] == "the StatefulSet was deleted and created again"
 
 
 @pytest.mark.contract("B922")
@@ -132,3 +102,28 @@ def test_what_an_autoscaler_scales_to_is_rolled_out(scene: Scene, audit: Trail) 
     assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:2"}
     assert len(scene.objects.list_all("pods")) == 4
     assert changes(audit) == [WRITTEN]
+
+
+HELD: JSON = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
+
+
+@pytest.mark.contract("B1306")
+@pytest.mark.parametrize(
+    ("spec", "field"), [(HELD, "spec.updateStrategy"), ({"replicas": 4}, "spec.replicas")]
+)
+@pytest.mark.parametrize("dies", [False, True], ids=["", "recovered"])
+def test_what_others_change_after_the_restoration_is_named(
+    scene: Scene, spec: JSON, field: str, *, dies: bool
+) -> None:
+    """The strategy, or the replicas, are not as they were restored: said, with who did it."""
+    scene.serve(settings("v1"), stateful_set(partition=0))
+    bad = stateful_set(image="shop/db:2", behaviour="crash=0.1", partition=0)
+    with scene.applying(settings("v2"), bad) as running:
+        running.wait_for_line("restored +statefulset/db")
+        if dies:
+            running.kill()
+        scene.objects.patch("statefulsets", "db", {"spec": spec})
+        result = recover(scene, "sts/db") if dies else running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, "statefulset/db is not as this run restored it", field), str(result)
+    assert not warned(result, "configmap/settings is not"), result.document["warnings"]

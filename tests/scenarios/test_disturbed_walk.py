@@ -19,7 +19,8 @@ from tests.bed.scene import OURS, Scene, settings
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import sandbox_bed, scene_through
-from tests.scenarios.disturbing import FAULTS, NAME, OPERATIONS, Disturbed, Faulty
+from tests.scenarios.disturbing import FAULTS, NAME, OPERATIONS, Disturbed
+from tests.scenarios.proxy import nth, proxy_before_a_sandbox
 from tests.scenarios.walked import CRASHING, DAEMON_SET, GOOD, STATEFUL_SET, Walked
 from tests.table import each
 
@@ -126,18 +127,17 @@ def walk_over_faults(folder: Path, walk: Walk, fault: str, numbers: Iterable[int
     """Let one request fail after another, each in a run of its own; return how many did."""
     failed = 0
     for number in numbers:
-        faulty = Faulty(number, FAULTS[fault])
-        with sandbox_bed(folder) as bed:
-            scene = scene_through(bed, faulty)
-            walk.serve(scene)
-            faulty.begin()
-            result = scene.apply(*walk.manifest, flags=BUDGETS)
-            if not faulty.what:
+        with proxy_before_a_sandbox(folder) as proxy:
+            walk.serve(proxy.scene)
+            proxy.on(nth(number), FAULTS[fault])
+            result = proxy.scene.apply(*walk.manifest, flags=BUDGETS)
+            if not proxy.met:
                 break
             failed += 1
-            runs = walk.kind.version_of(scene, NAME)
+            runs = walk.kind.version_of(proxy.scene, NAME)
             ended = (result.exit_code, runs)
-            assert ended == (walk.code, 1 if walk.code else 2), f"{number}: {faulty.what}\n{result}"
+            what = f"{number}: {proxy.met[0].method} {proxy.met[0].path}"
+            assert ended == (walk.code, 1 if walk.code else 2), f"{what}\n{result}"
     return failed
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, assert_verified
 from tests.bed.pods import behave, running_pods
-from tests.bed.policies import Policies, with_image
+from tests.bed.policies import Policies
 from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, web
 from tests.cluster.kubelet.api import JSON
@@ -110,19 +110,6 @@ def test_a_quota_that_is_full_goes_back(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
-@pytest.mark.long
-@pytest.mark.fault(27)
-@pytest.mark.contract("B94", "B112")
-def test_pods_that_a_policy_denies_go_back(scene: Scene, policies: Policies) -> None:
-    """Pods that an admission policy denies fail after its grace, with the policy's message."""
-    scene.serve(web())
-    with policies.denying("pods", "images need a signature", with_image("shop/web:2")):
-        result = scene.apply(web(2), flags=[NOW, "pod-create=1s"])
-    ended = assert_rolled_back(result, "PodCreateDenied")
-    assert "images need a signature" in ended["causes"][0]["message"]
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
 @pytest.mark.fault(26)
 @pytest.mark.contract("B97", "B112")
 def test_a_replica_set_that_cannot_be_made_goes_back(scene: Scene) -> None:
@@ -146,21 +133,6 @@ def test_a_version_that_breaks_while_baking_goes_back(scene: Scene) -> None:
     assert any("web lost its database" in piece["text"] for piece in ended["evidence"])
     assert "baking" in {each["event"] for each in result.document["timeline"]}
     assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.contract("B82")
-def test_one_crashing_pod_of_four_waits_for_the_deadline(scene: Scene) -> None:
-    """One doomed pod among four may be a bad node: only the deadline fails the version."""
-    surge: JSON = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "100%"}}
-    scene.serve(web(replicas=4, strategy=surge))
-    body = web(
-        2, replicas=4, strategy=surge, behaviour="crash=0.1;only=1", progress_deadline_seconds=5
-    )
-    result = scene.apply(body)
-    ended = assert_rolled_back(result, "ProgressDeadlineExceeded", cause="CrashLoop")
-    assert ended["causes"][0]["pods"] == 1
-    assert restarts(ended) >= FATAL_RESTARTS
-    assert_runs(scene.objects, "shop/web:1", replicas=4, revision=3)
 
 
 @pytest.mark.long

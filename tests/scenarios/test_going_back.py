@@ -17,7 +17,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.invariants import CANARY
-from tests.bed.scene import Scene, quota, secret, service, settings, web
+from tests.bed.scene import Scene, quota, service, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
@@ -199,16 +199,6 @@ def test_configuration_that_goes_back_alone_is_not_called_verified(scene: Scene)
     shown = report(scene, result)
     assert "configuration alone after" in shown
     assert "verified" not in shown
-
-
-@pytest.mark.contract("B60")
-def test_a_key_of_a_secret_that_is_left_out_is_removed(scene: Scene) -> None:
-    """A key that was given as text goes with the next manifest that does not have it."""
-    two = secret("one")
-    two["stringData"]["other"] = "two"
-    assert scene.apply(two).exit_code == 0
-    assert scene.apply(secret("one")).exit_code == 0
-    assert list(scene.objects.get("secrets", "keys")["data"]) == ["key"]
 
 
 @pytest.mark.long

@@ -213,26 +213,6 @@ def test_a_run_does_not_prune_what_another_run_uses_since(
 
 
 @pytest.mark.contract("B858")
-def test_a_first_version_is_deleted_without_what_another_run_uses(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """It failed of itself: what it is deleted with is asked for just before."""
-    path = scene.manifest(*config_maps(2), web(behaviour="crash"))
-    words = ("--prune-created", "--on-first-failure", "delete", "--fail-fast", "crash=2")
-    other = scene.manifest(config_maps()[0], web(name="api", behaviour=SLOW))
-    with program.start("apply", "-f", path, *words) as running:
-        running.wait_for_line("applied +deployment/web created")
-        with program.start("apply", "-f", other) as beside:
-            result = running.wait()
-            assert beside.wait().exit_code == 0
-    assert result.exit_code == 4, str(result)
-    assert "configmap/c0 was not deleted: " in one_line(result.stdout)
-    assert scene.objects.find("configmaps", "c0")
-    assert not scene.objects.find("configmaps", "c1")
-    assert not scene.objects.find("deployments", "web")
-
-
-@pytest.mark.contract("B858")
 def test_what_nobody_may_tell_the_users_of_is_not_pruned(
     scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
 ) -> None:

@@ -18,7 +18,6 @@ from tests.bed.expectations import (
 from tests.bed.interrupting import CRASHED
 from tests.bed.scene import MERGE_PATCH, Scene, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.manifests import config_map
 from tests.scenarios.killing import recover
 from tests.scenarios.versions import CRASH, KEEP, history_rows, mode, one_line, report, undo
 
@@ -97,25 +96,6 @@ def test_a_recovery_takes_back_what_a_run_forced(scene: Scene, line: str) -> Non
     assert_ended(result, 4, "rolled-back", reason, running="baseline")
     live = assert_runs(scene.objects, "shop/web:1")
     assert "annotations" not in live["spec"]["template"]["metadata"]
-
-
-@pytest.mark.contract("B1651", "B140")
-def test_what_somebody_changes_beside_a_forced_apply_stays_theirs(scene: Scene) -> None:
-    """They owned two keys before as well; one of them has another value since."""
-    leave_half_way(scene, config_map("settings", {"mode": "one", "level": "1"}))
-    patch_settings(scene, mode="two", level="2")
-    settings_two = config_map("settings", {"mode": "two", "level": "2"})
-    slow = web(2, behaviour="never-ready", progress_deadline_seconds=6, env={})
-    with scene.applying(settings_two, slow, flags=["--force-conflicts"]) as running:
-        running.wait_for_line("applied +deployment/web")
-        patch_settings(scene, mode="three")
-        result = running.wait()
-    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
-    live = scene.objects.get("configmaps", "settings")
-    assert live["data"] == {"mode": "three", "level": "1"}
-    entries = live["metadata"]["managedFields"]
-    theirs = [one["fieldsV1"] for one in entries if one["manager"] == PATCHER]
-    assert theirs == [{"f:data": {"f:mode": {}}}], f"{PATCHER} no longer owns what it changed"
 
 
 @pytest.mark.sandbox_only("what is said of it is the same on any cluster")

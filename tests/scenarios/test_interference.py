@@ -10,6 +10,7 @@ from tests.bed.expectations import (
     assert_rolled_back,
     assert_runs,
     assert_verified,
+    changes,
     images,
     warned,
 )
@@ -17,13 +18,20 @@ from tests.bed.history import version_of
 from tests.bed.jobs import entry, job
 from tests.bed.pods import running_pods
 from tests.bed.scene import Scene, service, settings, template_annotation, web
+from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
 from tests.long import longer
 from tests.scenarios.killing import die_at
 from tests.scenarios.versions import one_line, report
+from tests.scenarios.walked import DEPLOYMENT, STATEFUL_SET, Walked
 
 MADE_AGAIN = pytest.mark.sandbox_only("on a real control plane the gate may end between the two")
+
+
+with_replicas = pytest.mark.parametrize(
+    "kind", [DEPLOYMENT, STATEFUL_SET], ids=lambda kind: kind.name
+)
 
 
 def seen(objects: Objects, image: str = "shop/web:2") -> JSON:
@@ -38,17 +46,17 @@ def seen(objects: Objects, image: str = "shop/web:2") -> JSON:
 
 @pytest.mark.fault(33)
 @pytest.mark.contract("B27", "B59", "B124")
-def test_an_edit_of_the_template_supersedes(scene: Scene) -> None:
+@with_replicas
+def test_an_edit_of_the_template_supersedes(scene: Scene, audit: Trail, kind: Walked) -> None:
     """Somebody else's image is live: the gate ends with 8 and writes nothing over it."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="crash")) as running:
-        seen(scene.objects)
-        scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+    scene.serve(kind.version(1))
+    with scene.applying(kind.version(2, "crash=3")) as running:
+        seen(scene.objects, kind.image(2))
+        scene.apply_as("team", kind.version(3))
         result = running.wait()
     assert_ended(result, 8, "superseded", "Superseded", running="other")
-    live = scene.objects.get("deployments", "web")
-    assert images(live) == ["shop/web:3"]
-    assert live["metadata"]["generation"] == 3
+    assert images(scene.objects.get(kind.resource, kind.name)) == [kind.image(3)]
+    assert changes(audit) == [f"patch {kind.resource}/{kind.name}"]
 
 
 @pytest.mark.contract("B896")
@@ -102,26 +110,29 @@ def test_the_apply_that_is_advised_after_a_superseded_one_is_not_refused(scene: 
 
 @pytest.mark.contract("B127")
 @pytest.mark.parametrize("comes_back", [False, pytest.param(True, marks=MADE_AGAIN)])
-def test_a_deployment_that_is_deleted_stays_deleted(scene: Scene, comes_back: bool) -> None:
+@with_replicas
+def test_a_workload_that_is_deleted_stays_deleted(
+    scene: Scene, audit: Trail, kind: Walked, comes_back: bool
+) -> None:
     """Deleted, or deleted and made again: the gate ends with 8 and does not create it."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="never-ready")) as running:
-        seen(scene.objects)
-        scene.objects.delete("deployments", "web")
+    body = kind.version(2, "never-ready")
+    scene.serve(kind.version(1))
+    with scene.applying(body) as running:
+        seen(scene.objects, kind.image(2))
+        scene.objects.delete(kind.resource, kind.name)
         if comes_back:
-            scene.objects.create("deployments", web(2, behaviour="never-ready"))
+            scene.objects.create(kind.resource, body)
         result = running.wait()
     assert_ended(result, 8, "superseded", "Deleted")
     is_found = result.document["objects"][0]["at_end"]["state"] == "recreated"
     assert is_found is comes_back
     made_again = " and created again" if comes_back else ""
-    assert result.document["message"] == f"the Deployment was deleted{made_again}"
+    assert result.document["message"] == f"the {body['kind']} was deleted{made_again}"
     shown = report(scene, result)
     assert ("it was deleted" in shown) is not comes_back
     assert ("was deleted and made again by somebody else" in shown) is comes_back
-    live = scene.objects.find("deployments", "web")
-    assert (live is not None) is comes_back
-    assert live is None or live["metadata"]["generation"] == 1
+    assert (scene.objects.find(kind.resource, kind.name) is not None) is comes_back
+    assert changes(audit) == [f"patch {kind.resource}/{kind.name}"]
 
 
 @pytest.mark.contract("B770")
@@ -225,22 +236,6 @@ def test_a_job_that_went_with_its_namespace_is_said_to_have_run(
         assert untrue not in shown
 
 
-@pytest.mark.long
-@pytest.mark.fault(33)
-@pytest.mark.contract("B58")
-def test_a_reloader_does_not_disturb(scene: Scene) -> None:
-    """An annotation that a reloader adds to the template makes a ReplicaSet that is followed."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="ready=1")) as running:
-        seen(scene.objects)
-        scene.change_as("reloader", template_annotation("reloader/hash", "abc"))
-        result = running.wait()
-    ended = assert_verified(result)
-    live = assert_runs(scene.objects, "shop/web:2", revision=3)
-    assert live["spec"]["template"]["metadata"]["annotations"]["reloader/hash"] == "abc"
-    assert ended["new"]["revision"] == 3
-
-
 @pytest.mark.fault(33)
 @pytest.mark.contract("B110")
 def test_a_pause_in_mid_flight_is_respected(scene: Scene) -> None:
@@ -299,51 +294,36 @@ def test_a_namespace_that_goes_away_is_refused(scene: Scene, namespace: str) -> 
 
 
 @pytest.mark.contract("B9")
-@pytest.mark.parametrize(("resource", "name"), [("configmaps", "settings"), ("services", "web")])
-def test_an_object_of_another_kind_that_goes_away_is_refused(
-    scene: Scene, resource: str, name: str
+@pytest.mark.parametrize(
+    ("resource", "name", "commands"),
+    [
+        ("configmaps", "settings", ["undo"]),
+        ("services", "web", ["undo"]),
+        ("deployments", "web", ["undo", "restart", "resume", "pause"]),
+    ],
+)
+def test_an_object_that_goes_away_is_refused(
+    scene: Scene, resource: str, name: str, commands: list[str]
 ) -> None:
-    """A ConfigMap or Service that waits for a finalizer goes, and what is applied to it too."""
+    """It waits for a finalizer: what is written to it goes with it, so nothing is."""
     assert_verified(scene.apply(settings("one"), service(8080), web()))
     assert_verified(scene.apply(settings("two"), service(), web(2)))
     scene.objects.patch(resource, name, {"metadata": {"finalizers": ["rollout-gate.test/hold"]}})
     scene.objects.delete(resource, name)
-    results = (
-        scene.apply(settings("three"), service(9090), web(3)),
-        scene.gate("undo", "web"),
-    )
-    live = scene.objects.get(resource, name)
+    before = scene.objects.get(resource, name)
+    results = [scene.apply(settings("three"), service(9090), web(3))]
+    results += [scene.gate(command, "web") for command in commands]
+    after = scene.objects.get(resource, name)
     scene.objects.patch(resource, name, {"metadata": {"finalizers": None}})
     for result in results:
         assert_refused(
             result, "Deleted", f"{name} is being deleted; it waits for rollout-gate.test/hold"
         )
         assert "kubectl wait --for=delete" in result.stderr
-    assert live["metadata"]["deletionTimestamp"]
-    assert live.get("data") in (None, {"mode": "two"})
+    assert [after.get(part) for part in ("spec", "data")] == [
+        before.get(part) for part in ("spec", "data")
+    ]
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-
-
-@pytest.mark.contract("B9")
-def test_a_deployment_that_goes_away_is_refused(scene: Scene) -> None:
-    """It waits for a finalizer: what is written to it goes with it."""
-    scene.serve(web())
-    hold = {"metadata": {"finalizers": ["rollout-gate.test/hold"]}}
-    scene.objects.patch("deployments", "web", hold)
-    scene.objects.delete("deployments", "web")
-    before = scene.objects.get("deployments", "web")
-    verbs = ("undo", "restart", "resume", "pause")
-    results = [scene.apply(web(2)), *(scene.gate(verb, "web") for verb in verbs)]
-    after = scene.objects.get("deployments", "web")
-    scene.objects.patch("deployments", "web", {"metadata": {"finalizers": None}})
-    for result in results:
-        assert_refused(
-            result, "Deleted", "web is being deleted; it waits for rollout-gate.test/hold"
-        )
-    assert (images(after), after["metadata"]["generation"]) == (
-        ["shop/web:1"],
-        before["metadata"]["generation"],
-    )
 
 
 @pytest.mark.fault(43)

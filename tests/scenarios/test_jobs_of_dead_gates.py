@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gate.report.formats.text import verdict_text
-from gate.report.style.style import Style
 from tests.bed.expectations import assert_runs
 from tests.bed.jobs import PHASE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.scenarios.killing import die_at
-from tests.scenarios.versions import one_line
+from tests.scenarios.versions import one_line, screen
 
 
 def recover_without_jobs(scene: Scene) -> Result:
@@ -32,7 +30,7 @@ def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(scen
     migrate = entry(result, "migrate")
     assert (migrate["outcome"], entry(result, "web")["outcome"]) == ("inconclusive", "refused")
     assert migrate["message"].startswith("it is not there: whether it was written")
-    text = one_line(verdict_text(result.document, Style(width=200)))
+    text = one_line(screen(result))
     assert "; whether job/migrate was written is not known" in text
     assert "not written job/migrate" not in text
 
@@ -49,7 +47,7 @@ def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     result = recover_without_jobs(scene)
     assert ended(result) == (7, "inconclusive", "Interrupted"), str(result)
     assert (mode(scene), entry(result, "web")["running"]) == ("two", "new")
-    text = one_line(verdict_text(result.document, Style(width=200)))
+    text = one_line(screen(result))
     assert "it was not written" not in text
     assert "runs unknown: whether it was written" in text
     assert "job/smoke is in doubt; what was applied stands, and is not verified" in text
@@ -68,7 +66,7 @@ def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene,
     die_at(scene, line, settings("two"), web(2), after)
     result = recover_without_jobs(scene)
     assert ended(result) == (4, "rolled-back", "JobFailed"), str(result)
-    text = one_line(verdict_text(result.document, Style(width=200)))
+    text = one_line(screen(result))
     assert "it was not written" not in text
     assert "JobFailed ran" in text
     assert "gone job/smoke" in text
@@ -124,7 +122,7 @@ def test_recover_does_not_call_a_job_unwritten_that_went_after_its_end(scene: Sc
     migrate = entry(result, "migrate")
     assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
     assert "is gone since" in migrate["message"]
-    said = verdict_text(result.document, Style(width=200))
+    said = screen(result)
     assert "never written" not in said, said
     assert "not written" not in said, said
     assert "has not run" not in said, said

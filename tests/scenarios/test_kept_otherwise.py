@@ -7,7 +7,6 @@ import pytest
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
-    assert_rolled_back,
     assert_runs,
     assert_verified,
     warned,
@@ -18,28 +17,16 @@ from tests.bed.policies import IN_EARNEST, Policies
 from tests.bed.scene import Scene, secret, service, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.workloads import daemon_set, stateful_set
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import SLOW, kill_apply, recover
-from tests.scenarios.versions import CRASH, one_line, report, undo
+from tests.scenarios.versions import one_line, report, undo
+from tests.scenarios.walked import DAEMON_SET, DEPLOYMENT, STATEFUL_SET, Walked
 
 pytestmark = pytest.mark.newest_only("it serves no MutatingAdmissionPolicy of version v1")
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 OTHER = "shop/other:7"
-PINNED = "shop/web:1@sha256:" + "5" * 64
 IMPATIENT = ("--progress-deadline", "20s", "--rollback-timeout", "40s")
-NAMES = {"deployments": "web", "statefulsets": "db", "daemonsets": "agent"}
-
-
-def version(resource: str, nodes: Nodes, number: int, behaviour: str = "") -> JSON:
-    """Return a version of the workload of a kind."""
-    image = f"shop/{NAMES[resource]}:{number}"
-    if resource == "statefulsets":
-        return stateful_set(image=image, replicas=2, behaviour=behaviour)
-    if resource == "daemonsets":
-        return daemon_set(image=image, pool=nodes.pool, behaviour=behaviour)
-    return web(number, behaviour=behaviour)
 
 
 def has_image(live: JSON, image: str) -> bool:
@@ -47,30 +34,32 @@ def has_image(live: JSON, image: str) -> bool:
     return image_of(live["spec"]["template"]) == image
 
 
-def fail_over(scene: Scene, policies: Policies, old: JSON, new: JSON, resource: str) -> Result:
-    """Let a version fail; whoever returns the one of before gets `OTHER` in its place."""
-    before, after = (image_of(each["spec"]["template"]) for each in (old, new))
-    assert_verified(scene.apply(old))
-    with scene.applying(new, flags=IMPATIENT) as running:
-        name = NAMES[resource]
-        scene.objects.wait_for(resource, name, lambda live: has_image(live, after))
-        with policies.rewriting(resource, before, OTHER):
+def fail_over(scene: Scene, policies: Policies, kind: Walked, **over: object) -> Result:
+    """Let version 2 fail; whoever returns the one of before gets `OTHER` in its place."""
+    assert_verified(scene.apply(kind.version(1, **over)))
+    with scene.applying(kind.version(2, "crash=2", **over), flags=IMPATIENT) as running:
+        scene.objects.wait_for(
+            kind.resource, kind.name, lambda live: has_image(live, kind.image(2))
+        )
+        with policies.rewriting(kind.resource, kind.image(1), OTHER):
             return running.wait(120.0)
 
 
 @pytest.mark.contract("B1691", "B143")
-@pytest.mark.parametrize("resource", NAMES)
+@pytest.mark.parametrize(
+    "kind", [DEPLOYMENT, STATEFUL_SET, DAEMON_SET], ids=lambda kind: kind.resource
+)
 def test_a_workload_that_is_kept_otherwise_than_it_was_returned_is_not_restored(
-    scene: Scene, policies: Policies, nodes: Nodes, resource: str
+    scene: Scene, policies: Policies, nodes: Nodes, kind: Walked
 ) -> None:
     """What runs never served before: 5, with the field, and where to look for the reason."""
     nodes.join(2)
-    old, new = (version(resource, nodes, n, f"crash={n}" * (n - 1)) for n in (1, 2))
-    result = fail_over(scene, policies, old, new, resource)
+    over = {"pool": nodes.pool} if kind is DAEMON_SET else {}
+    result = fail_over(scene, policies, kind, **over)
     ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", running="other")
     assert ended["outcome"] == "rollback-failed", str(result)
     assert "NotRestored" in {cause["reason"] for cause in ended["causes"]}
-    assert has_image(scene.objects.get(resource, NAMES[resource]), OTHER)
+    assert has_image(scene.objects.get(kind.resource, kind.name), OTHER)
     said = one_line(report(scene, result))
     assert "containers[name=" in said
     assert "than was sent to restore it" in said
@@ -83,23 +72,10 @@ def test_what_was_never_restored_is_not_what_a_later_failure_returns_to(
     scene: Scene, policies: Policies
 ) -> None:
     """It is remembered as nobody's version; without the policy the next failure goes to v1."""
-    result = fail_over(scene, policies, web(), web(2, behaviour=CRASH), "deployments")
+    result = fail_over(scene, policies, DEPLOYMENT)
     assert result.exit_code == 5, str(result)
     assert_verified(undo(scene))
     assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B1691")
-def test_an_image_that_admission_pins_both_times_is_the_version_before(
-    scene: Scene, policies: Policies
-) -> None:
-    """The template is the one that served: 4, and nothing is said of it."""
-    with policies.rewriting("deployments", "shop/web:1", PINNED):
-        assert_verified(scene.apply(web()))
-        result = scene.apply(web(2, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, PINNED)
-    assert not warned(result, "the server keeps"), str(result)
 
 
 @pytest.mark.contract("B1691")
@@ -134,23 +110,10 @@ def test_an_image_that_is_put_back_is_named(scene: Scene, policies: Policies) ->
     assert "nothing to change" not in said
 
 
-@pytest.mark.contract("B1692")
-def test_what_a_configuration_is_kept_with_is_named(scene: Scene, policies: Policies) -> None:
-    """The version rolls out and is verified, with another configuration than was sent."""
-    assert_verified(scene.apply(settings("one"), web()))
-    with policies.pinning("mode", "one"):
-        result = scene.apply(settings("two"), web(2))
-    assert_verified(result)
-    assert (
-        result.document["warnings"].count(
-            "the server keeps configmap/settings otherwise than the manifest says: data.mode"
-        )
-        == 1
-    ), str(result)
-
-
-@pytest.mark.contract("B1721")
-@pytest.mark.parametrize(("sent", "kept"), [("1.10", "1.1"), ("60s", "1m0s"), ("", "one")])
+@pytest.mark.contract("B1692", "B1721")
+@pytest.mark.parametrize(
+    ("sent", "kept"), [("two", "one"), ("1.10", "1.1"), ("60s", "1m0s"), ("", "one")]
+)
 def test_a_text_that_is_kept_as_another_is_named(
     scene: Scene, policies: Policies, sent: str, kept: str
 ) -> None:
@@ -159,7 +122,8 @@ def test_a_text_that_is_kept_as_another_is_named(
     with policies.pinning("mode", kept):
         result = scene.apply(settings(sent), web(2))
     assert_verified(result)
-    assert warned(result, "the server keeps configmap/settings otherwise", "data.mode")
+    said = "the server keeps configmap/settings otherwise than the manifest says: data.mode"
+    assert result.document["warnings"].count(said) == 1, str(result)
 
 
 @pytest.mark.contract("B1692")

@@ -97,26 +97,3 @@ def test_pods_that_a_run_has_watched_verify_what_failed(scene: Scene, how: str) 
     assert verdict(scene) == "verified"
     assert_rolled_back(scene.apply(web(4, behaviour=CRASH)), "CrashLoop")
     assert_runs(scene.objects, "shop/web:2", replicas=4 if how == "scaled-up" else 2)
-
-
-@pytest.mark.contract("B1572")
-def test_what_was_verified_before_it_failed_is_verified_by_a_look(scene: Scene) -> None:
-    """It failed in a run that changed nothing; it had run well, and does again."""
-    verify_versions(scene, 1, 2)
-    break_pods(scene, settings("2"), web(2))
-    heal_pods(scene)
-    again = verified(scene.apply(settings("2"), web(2)))
-    assert not warned(again, UNWATCHED[1])
-    assert verdict(scene) == "verified"
-
-
-@pytest.mark.contract("B1572")
-def test_pods_that_are_ready_answer_a_clock(scene: Scene) -> None:
-    """That it took too long is over, and nothing else was found."""
-    verify_versions(scene, 1)
-    slow = web(2, behaviour="ready=100")
-    late = scene.apply(settings("2"), slow, flags=KEEP)
-    assert_ended(late, 6, "failed", "ProgressDeadlineExceeded")
-    scene.objects.wait_complete("web", timeout_seconds=300.0)
-    assert not warned(verified(scene.apply(settings("3"), slow)), UNWATCHED[1])
-    assert verdict(scene) == "verified"

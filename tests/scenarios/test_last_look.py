@@ -73,22 +73,6 @@ def test_a_good_version_whose_configuration_goes_away(
     assert said in result.stderr
 
 
-@pytest.mark.contract("B144")
-def test_a_finalizer_holds_what_is_pruned(scene: Scene) -> None:
-    """It is not said to be deleted while it exists, and the finalizer is named."""
-    scene.serve(web())
-    held = settings()
-    held["metadata"]["finalizers"] = [HOLD]
-    result = scene.apply(held, web(2, behaviour="crash=0.1"), flags=["--prune-created"])
-    live = scene.objects.get("configmaps", "settings")
-    scene.objects.patch("configmaps", "settings", {"metadata": {"finalizers": None}})
-    assert "deletionTimestamp" in live["metadata"]
-    assert_rolled_back(result, "CrashLoop")
-    action, at_end = found(result)
-    assert (action, at_end["state"], at_end["finalizers"]) == ("deleting", "being-deleted", [HOLD])
-    assert warned(result, "configmap/settings is not gone yet", HOLD)
-
-
 @pytest.mark.contract("B143", "B175")
 def test_somebody_changes_what_was_restored(scene: Scene) -> None:
     """The Service that they made of it stands, and is named with who did it: 4."""
@@ -198,26 +182,6 @@ def test_a_value_beside_removed_owners_stays_and_is_named_of_its_object(scene: S
     left = [line for line in result.stderr.splitlines() if " dropped " in line]
     assert left, str(result)
     assert all("configmap/settings: left as " in line for line in left), str(result)
-
-
-@pytest.mark.contract("B149")
-def test_an_apply_of_somebody_else_after_the_owners_went_is_no_obstacle(scene: Scene) -> None:
-    """The server has made `before-first-apply` the owner of the rest by then."""
-    assert_verified(scene.apply(settings("one"), web()))
-    label = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", **LABELS["metadata"]},
-    }
-    with scene.applying(*failing()) as running:
-        running.wait_for_line(UNDER_WAY)
-        disown(scene.objects, "deployments", "web")
-        scene.apply_as("labeller", {**label, "spec": {}})
-        result = running.wait()
-    assert_rolled_back(result, "CrashLoop")
-    live = assert_runs(scene.objects, "shop/web:1")
-    assert live["metadata"]["labels"] == {"theirs": "1"}, str(result)
-    assert "minReadySeconds" not in live["spec"], str(result)
 
 
 @pytest.mark.sandbox_only("minutes of waiting")

@@ -3,83 +3,124 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from pathlib import Path
 
 import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import Answer, Request
-from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import assert_runs
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import settings, web
+from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import config_map
-from tests.played.bed import sandbox_bed, scene_through
+from tests.cluster.workloads import job
 from tests.scenarios.killing import recover
-from tests.scenarios.versions import one_line
+from tests.scenarios.proxy import Proxy, nth, writes
+from tests.scenarios.versions import one_line, report
 
 pytestmark = pytest.mark.sandbox_only("the server holds a request")
 
-LIMITS = "/api/v1/namespaces/shop/configmaps/limits"
-WEB = "/apis/apps/v1/namespaces/shop/deployments/web"
+LATE = "a write of which no answer was seen was done late"
+STAYS_OUT = f"{LATE}, and did not go back"
 
 
-class Holding:
-    """Kills a gate of which one write has arrived, and does that when the next one confirms."""
+def recover_late(proxy: Proxy, path: str, *bodies: JSON) -> Result:
+    """Apply objects, kill the gate at a write, which is done as `recover` takes the rest back."""
+    held: list[Request] = []
+    with proxy.scene.applying(*bodies) as running:
 
-    def __init__(self) -> None:
-        """Have no gate yet."""
-        self.victim: CheckedRun | None = None
-        self.held: Request | None = None
-        self._is_back = False
+        def hold(request: Request, handle: Handle) -> Answer:
+            held.append(request)
+            running.kill()
+            return handle(request)
 
-    def __call__(self, request: Request, handle: Handle) -> Answer:
-        """Pass a request on, unless it is the one that is held."""
-        is_write = request.method == "PATCH" and not request.read_parameter("dryRun")
-        if self.victim is not None and is_write and request.path == LIMITS:
-            self.held = request
-            self.victim.kill()
-        if self._is_back and self.held is not None and request.path == WEB:
-            held, self.held = self.held, None
-            assert handle(held).status == HTTPStatus.OK
-        self._is_back |= self.victim is None and is_write
+        proxy.on(writes(path), hold)
+        running.wait()
+    proxy.rest()
+
+    def land(request: Request, handle: Handle) -> Answer:
+        assert handle(held[0]).status in {HTTPStatus.OK, HTTPStatus.CREATED}
         return handle(request)
 
+    proxy.on(nth(1, writes("/configmaps/settings")), land)
+    result = recover(proxy.scene)
+    assert len(proxy.met) == 2
+    assert result.exit_code == 5, str(result)
+    assert "somebody else" not in result.stdout + result.stderr
+    return result
 
-def version(number: int) -> list[JSON]:
-    """Return a Deployment and two ConfigMaps before it."""
-    return [settings(f"v{number}"), config_map("limits", {"most": f"v{number}"}), web(number)]
+
+def of(result: Result, name: str) -> tuple[str, str]:
+    """Return the action on an object, and its state at the end."""
+    [item] = [one for one in result.document["objects"] if one["name"] == name]
+    return item["action"], item["at_end"]["state"]
 
 
-def values(scene: Scene) -> list[str]:
-    """Return what both ConfigMaps hold."""
-    found = [scene.objects.get("configmaps", name)["data"] for name in ("settings", "limits")]
-    return [value for data in found for value in data.values()]
+def ended(result: Result, name: str) -> tuple[str, str]:
+    """Return the outcome of a workload, and what is said of it."""
+    [found] = [one for one in result.document["workloads"] if one["name"] == name]
+    return found["outcome"], found["message"]
 
 
 @pytest.mark.contract("B1113")
-def test_what_a_dead_gate_wrote_late_is_named_and_goes_back_next(tmp_path: Path) -> None:
+def test_what_a_dead_gate_wrote_late_is_named_and_goes_back_next(proxy: Proxy) -> None:
     """The way back ends with 5 and says so; `recover` once more ends it with 4."""
-    holding = Holding()
-    with sandbox_bed(tmp_path) as bed:
-        scene = scene_through(bed, holding)
-        scene.serve(*version(1))
-        with scene.applying(*version(2)) as running:
-            holding.victim = running
-            running.wait()
-            holding.victim = None
-        result = recover(scene)
-        assert result.exit_code == 5, str(result)
-        assert values(scene) == ["v1", "v2"]
-        [late] = [item for item in result.document["objects"] if item["name"] == "limits"]
-        assert (late["action"], late["at_end"]["state"]) == ("changed", "written-late")
-        assert "configmap/limits was written after all" in result.stderr
-        document = tmp_path / "result.json"
-        document.write_text(result.stdout)
-        shown = one_line(scene.gate("report", document).stdout)
-        assert "deployment/web runs as before; not all that goes with it was restored" in shown
-        assert "rollout-gate recover web" in shown
-        again = recover(scene)
-        assert again.exit_code == 4, str(again)
-        assert values(scene) == ["v1", "v1"]
+    scene = proxy.scene
+
+    def version(number: int) -> list[JSON]:
+        limits = config_map("limits", {"most": f"v{number}"})
+        return [settings(f"v{number}"), limits, web(number)]
+
+    def values() -> list[str]:
+        found = [scene.objects.get("configmaps", name)["data"] for name in ("settings", "limits")]
+        return [value for data in found for value in data.values()]
+
+    scene.serve(*version(1))
+    result = recover_late(proxy, "/configmaps/limits", *version(2))
+    assert values() == ["v1", "v2"]
+    assert of(result, "limits") == ("changed", "written-late")
+    assert "configmap/limits was written after all" in result.stderr
+    shown = one_line(report(scene, result))
+    assert "deployment/web runs as before; not all that goes with it was restored" in shown
+    assert "rollout-gate recover web" in shown
+    assert recover(scene).exit_code == 4
+    assert values() == ["v1", "v1"]
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1113")
+@pytest.mark.parametrize("is_new", [False, True], ids=["changed", "created"])
+def test_a_deployment_that_a_dead_gate_wrote_late_is_not_somebody_elses(
+    proxy: Proxy, *, is_new: bool
+) -> None:
+    """The end is 5; the next `recover` returns it, or ends as for any first version: it stays."""
+    scene = proxy.scene
+    other = web(name="other")
+    scene.serve(settings("v1"), other if is_new else web())
+    beside = [web(2, name="other")] if is_new else []
+    result = recover_late(proxy, "/deployments/web", settings("v2"), *beside, web(2))
+    assert of(result, "web") == ("created" if is_new else "changed", "written-late")
+    assert ended(result, "web") == ("rollback-failed", STAYS_OUT)
+    assert "deployment/web was written after all" in result.stderr
+    again = recover(scene)
+    assert again.exit_code == (6 if is_new else 4), str(again)
+    if is_new:
+        assert of(again, "web")[0] == "kept"
+    else:
         assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1113")
+def test_a_job_that_a_dead_gate_created_late_is_named_and_stays(proxy: Proxy) -> None:
+    """The end is 5; nobody says of it that it was not written, nor does the next `recover`."""
+    scene = proxy.scene
+    scene.serve(settings("v1"), web())
+    result = recover_late(proxy, "/jobs/migrate", settings("v2"), job(), web(2))
+    assert of(result, "migrate") == ("created", "written-late")
+    assert ended(result, "migrate") == ("rollback-failed", f"{LATE}: what it does stays")
+    again = recover(scene)
+    assert again.exit_code == 4, str(again)
+    outcome, said = ended(again, "migrate")
+    assert outcome != "refused"
+    assert "not written" not in said
+    assert scene.objects.get("jobs", "migrate")

@@ -11,13 +11,11 @@ import yaml
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_refused,
-    assert_runs,
     assert_usage,
     assert_verified,
     warned,
 )
 from tests.bed.interrupting import UNDER_WAY
-from tests.bed.leases import on_another_machine
 from tests.bed.scene import Scene, quota, web
 from tests.cluster import manifests
 from tests.long import longer
@@ -50,20 +48,6 @@ def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, command: str) 
         assert first.wait().exit_code == 0
 
 
-@pytest.mark.long
-@pytest.mark.contract("B521")
-def test_who_waits_long_enough_goes_on(scene: Scene, program: PlayedGate) -> None:
-    """The second attempt begins when the first is over, on what that left."""
-    scene.serve(web())
-    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as first:
-        first.wait_for_line(UNDER_WAY)
-        second = program("apply", "-f", scene.manifest(web(3)), "--output", "json")
-        assert first.wait().exit_code == 0
-    assert_verified(second)
-    assert second.document["deployments"][0]["baseline"]["images"] == ["shop/web:2"]
-    assert_runs(scene.objects, "shop/web:3", revision=3)
-
-
 @pytest.mark.contract("B520")
 def test_several_are_taken_together(scene: Scene, program: PlayedGate) -> None:
     """An attempt on two Deployments begins with both locks, or with none."""
@@ -77,37 +61,6 @@ def test_several_are_taken_together(scene: Scene, program: PlayedGate) -> None:
         held = {each["metadata"]["name"] for each in scene.objects.list_all("leases")}
         assert held == {LEASE}, "the lock of api was not even made"
         first.kill()
-
-
-@pytest.mark.long
-@pytest.mark.contract("B522")
-@pytest.mark.parametrize("claimed", ["1999-01-01T00:00:00.000000Z", "2099-01-01T00:00:00.000000Z"])
-def test_a_dead_holder_is_waited_for_by_ones_own_clock(
-    scene: Scene, program: PlayedGate, claimed: str
-) -> None:
-    """60 s without a renewal, whatever time the Lease claims; then the lock changes hands."""
-    scene.serve(web())
-    kill_apply(scene, program, web(2, behaviour=SLOW))
-    on_another_machine(scene)
-    scene.objects.patch("leases", LEASE, {"spec": {"renewTime": claimed}})
-    second = scene.apply(web(3))
-    assert_verified(second)
-    assert 60 <= second.duration_seconds < 70
-    assert lease(scene)["spec"]["leaseTransitions"] == 1
-
-
-@pytest.mark.long
-@pytest.mark.contract("B523")
-def test_a_long_attempt_keeps_its_lock(scene: Scene, program: PlayedGate) -> None:
-    """Somebody who waits longer than a lock lasts sees it renewed, and free in the end."""
-    scene.serve(web(progress_deadline_seconds=600))
-    slow = web(2, behaviour="ready=100", progress_deadline_seconds=600)
-    with program.start("apply", "-f", scene.manifest(slow)) as first:
-        first.wait_for_line(UNDER_WAY)
-        second = program("restart", "web", "--lock-wait", "100s")
-        assert_refused(second, "Locked")
-        assert first.wait().exit_code == 0
-    assert not lease(scene)["spec"]["holderIdentity"]
 
 
 @pytest.mark.contract("B525")

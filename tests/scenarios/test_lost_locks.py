@@ -14,7 +14,7 @@ from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import LEASE, RECORD, SLOW, lease
-from tests.scenarios.versions import CRASH, one_line, report
+from tests.scenarios.versions import CRASH, history_rows, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
@@ -63,7 +63,7 @@ def test_a_lock_that_the_release_finds_lost_leaves_no_version_verified(
         scene.objects.patch("leases", theirs, {"spec": {"holderIdentity": "somebody else"}})
         result = running.wait()
     assert_ended(result, 8, "superseded", "Locked")
-    shown = json.loads(scene.gate("history", other, "--output", "json").stdout)
+    shown = history_rows(scene, other)
     said = {one["images"][0]: one["verdict"] for one in shown}
     assert said == {f"shop/{other}:2": "interrupted", f"shop/{other}:1": "verified"}
 
@@ -98,24 +98,6 @@ def test_a_gate_that_was_suspended_looks_at_its_lock_first(
     assert json.loads(who)["identity"] in warning
     assert taken.exit_code == 0
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
-
-
-@pytest.mark.long
-@pytest.mark.contract("B524")
-@pytest.mark.parametrize("how", ["released", "deleted"])
-def test_a_lock_that_nobody_took_is_taken_again(scene: Scene, how: str) -> None:
-    """A lock that was given back for a gate that lives is its own again."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour=SLOW)) as running:
-        running.wait_for_line(UNDER_WAY)
-        if how == "deleted":
-            scene.objects.delete("leases", LEASE)
-        else:
-            scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": ""}})
-        result = running.wait()
-    assert_verified(result)
-    assert warned(result, f"somebody {how} the lock of deployment/web while this run held it")
-    assert not lease(scene)["spec"]["holderIdentity"]
 
 
 @pytest.mark.contract("B789", "B840", "B841")

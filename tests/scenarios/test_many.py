@@ -8,7 +8,7 @@ from gate.kube.reads import MOST_READ_SINGLY
 from tests.bed.expectations import assert_ended, assert_runs, assert_verified, images
 from tests.bed.pods import behave, image_of, running_pods, wait_until_gone
 from tests.bed.policies import IN_EARNEST, Policies
-from tests.bed.scene import ALL_AT_ONCE, Scene, quota, service, settings, web
+from tests.bed.scene import ALL_AT_ONCE, Scene, service, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import yaml_text
@@ -65,25 +65,6 @@ def test_an_object_that_is_rejected_late_takes_the_others_back(
     assert_runs(scene.objects, "shop/web:1", revision=1)
 
 
-@pytest.mark.contract("B32", "B39")
-def test_new_deployments_beside_what_goes_back(scene: Scene) -> None:
-    """A quota denies the second of two new ones in earnest: what was there before is back, 4."""
-    scene.serve(web(), settings("one"))
-    scene.objects.create("resourcequotas", quota({"count/deployments.apps": "2"}))
-    scene.objects.wait_for("resourcequotas", "full", lambda one: "used" in one.get("status", {}))
-    result = scene.apply(settings("two"), web(2), web(name="fresh"), web(name="late"))
-    assert whole(result) == (4, "rolled-back", "ApplyRejected"), str(result)
-    ends = {name: outcome for name, (outcome, _) in outcomes(result).items()}
-    assert ends == {"web": "rolled-back", "fresh": "inconclusive", "late": "refused"}
-    running = {one["name"]: one["running"] for one in result.document["deployments"]}
-    assert running["late"] == "other"
-    assert "exceeded quota" in result.document["message"]
-    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
-    assert_runs(scene.objects, "shop/web:1")
-    assert not scene.objects.find("deployments", "late")
-    assert scene.objects.find("deployments", "fresh")
-
-
 @pytest.mark.contract("B32", "B27")
 def test_a_deployment_that_somebody_creates_meanwhile_is_left_to_them(scene: Scene) -> None:
     """It comes while the ConfigMaps before it are written: they go back, and it is theirs, 8."""
@@ -119,14 +100,6 @@ def test_a_rendered_chart_can_be_piped_in(scene: Scene) -> None:
     assert sorted(kinds) == ["ConfigMap", "Deployment", "Service"]
     assert_runs(scene.objects, "shop/web:1")
     assert len(scene.objects.list_all("pods")) == 2
-
-
-@pytest.mark.contract("B227")
-def test_an_image_is_set_by_path(scene: Scene) -> None:
-    """--image sets that container's image and nothing else."""
-    body = web(containers=[{"name": "proxy", "image": "mesh/proxy:1"}])
-    assert_verified(scene.apply(body, flags=["--image", "web=shop/web:9"]))
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:9", "mesh/proxy:1"]
 
 
 @pytest.mark.contract("B772")

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.bed.expectations import assert_refused, assert_rolled_back, assert_verified, warned
+from tests.bed.expectations import assert_rolled_back, assert_verified, warned
 from tests.bed.scene import Scene, web
 from tests.cluster.command import Result
 
@@ -76,28 +76,6 @@ def test_a_rollback_is_measured(scene: Scene) -> None:
     assert measured(scene, "last_attempt_info", "command", "cluster_uid") == {
         ("apply", result.document["cluster_uid"]): 1.0
     }
-
-
-@pytest.mark.contract("B610")
-def test_a_refusal_is_measured(scene: Scene) -> None:
-    """It is an attempt on what the manifest names."""
-    scene.serve(web())
-    scene.objects.patch("deployments", "web", {"spec": {"paused": True}})
-    result = scene.apply(web(2), flags=TEXTFILE)
-    assert_refused(result, "Paused")
-    assert ended(scene) == {("web", "refused", "Paused")}
-
-
-@pytest.mark.contract("B618")
-@pytest.mark.parametrize("command", ["preflight", "apply", "recover"])
-def test_what_is_no_attempt_delivers_nothing(scene: Scene, command: str) -> None:
-    """What stands there from the last one stays."""
-    scene.serve(web())
-    (scene.folder / "gate.prom").write_text("last 1\n")
-    manifest = () if command == "recover" else ("-f", scene.manifest(web(2)))
-    dry = ("--dry-run",) if command == "apply" else ()
-    assert scene.gate(command, *manifest, *dry, "=".join(TEXTFILE)).exit_code == 0
-    assert (scene.folder / "gate.prom").read_text() == "last 1\n"
 
 
 # -- nothing of it decides -------------------------------------------------------------------------

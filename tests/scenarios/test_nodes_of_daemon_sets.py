@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import pytest
 import yaml
 
-from gate.report.formats.text import verdict_text
-from gate.report.style.style import Style
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
@@ -23,6 +20,7 @@ from tests.bed.expectations import (
 from tests.bed.nodes import NodeState
 from tests.bed.scene import Scene, web
 from tests.cluster.audit import Trail
+from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
 from tests.cluster.workloads import POOL, daemon_set
@@ -39,7 +37,7 @@ from tests.scenarios.agents import (
 from tests.scenarios.killing import recover
 from tests.scenarios.pod_replacement import waits
 from tests.scenarios.test_what_is_said import report_forms
-from tests.scenarios.versions import one_line
+from tests.scenarios.versions import history_rows, one_line, screen
 
 RULES: tuple[JSON, ...] = (
     {
@@ -59,7 +57,7 @@ def test_no_node_is_vacuous(scene: Scene, audit: Trail) -> None:
     """Where no node is to run a pod, nothing was shown to work, and every report says why."""
     result = scene.apply(daemon_set(pool="nowhere"), flags=["--report", "json=run.json"])
     assert_verified(result, "Vacuous", running="none")
-    text = verdict_text(result.document, Style(width=200))
+    text = screen(result)
     assert "--require-pods" not in text
     judging = "once it has nodes, judge it: rollout-gate verify daemonset/"
     assert judging in " ".join(text.split()), text
@@ -71,27 +69,6 @@ def test_no_node_is_vacuous(scene: Scene, audit: Trail) -> None:
         plain = forms[form].replace("\\", "")
         assert "no pod: without a node to run on" in one_line(plain), forms[form]
         assert "scaled to 0" not in plain, forms[form]
-
-
-@pytest.mark.contract("B1683")
-def test_what_loses_all_its_nodes_is_not_verified_and_no_failure_returns_to_it(
-    agents: Agents,
-) -> None:
-    """Three were to run it: that none is left shows nothing, and the version before stays known."""
-    assert_verified(agents.apply(agents.version(1)))
-    with agents.scene.applying(agents.version(2, behaviour="never-ready")) as running:
-        running.wait_for_line("applied +daemonset/agent")
-        agents.nodes.move("elsewhere")
-        result = running.wait(LONG_SECONDS)
-    assert_ended(result, 7, "inconclusive", "NoNode", running="none")
-    assert said(result) == "no node is to run a pod any more; 3 were to"
-    text = one_line(verdict_text(result.document, Style(width=200)))
-    assert "daemonset/agent has no node any more on which it could be judged" in text, text
-    assert "once it has nodes, judge it: rollout-gate verify daemonset/agent" in text, text
-    agents.nodes.move(agents.nodes.pool)
-    failed = agents.apply(agents.version(3, behaviour="crash=0.1"), *IMPATIENT)
-    assert_rolled_back(failed, "CrashLoop")
-    assert {*agents.images().values()} == {OLD}
 
 
 def lose_all_nodes(agents: Agents) -> None:
@@ -108,33 +85,52 @@ def has_no_node(body: JSON) -> bool:
     return bool(is_observed and status["desiredNumberScheduled"] == 0)
 
 
-@pytest.mark.contract("B1684", "B701")
-def test_a_recovery_takes_back_what_has_lost_all_its_nodes(agents: Agents) -> None:
-    """The gate died on its way back: what was before has no node."""
-    agents.serve()
-    with agents.scene.applying(agents.version(2, behaviour="crash=0.1")) as running:
-        running.wait_for_line("restored +daemonset/agent")
-        running.kill()
-    lose_all_nodes(agents)
-    result = recover(agents.scene, "daemonset/agent")
-    assert_ended(result, 4, "rolled-back", "CrashLoop", running="none")
-    text = one_line(verdict_text(result.document, Style(width=200)))
-    assert "is back, without a node to run on; nothing serves" in text, text
-    (live,) = agents.scene.objects.list_all("daemonsets")
-    assert images(live) == [OLD]
+def apply_without_nodes(agents: Agents, body: JSON, line: str, *, dies: bool) -> Result:
+    """Apply a version, and take all nodes away at a line: from the gate, or after its death.
+
+    Returns how the attempt ended, by the gate that is left or by a recovery.
+    """
+    with agents.scene.applying(body) as running:
+        running.wait_for_line(line)
+        if dies:
+            running.kill()
+        lose_all_nodes(agents)
+        return recover(agents.scene, "daemonset/agent") if dies else running.wait(LONG_SECONDS)
 
 
 @pytest.mark.contract("B1683", "B701")
-def test_a_recovery_does_not_verify_what_has_lost_all_its_nodes(agents: Agents) -> None:
-    """The gate died on its way out: no pod is missing, and none has shown anything."""
+@pytest.mark.parametrize("dies", [False, True], ids=["lives", "dies"])
+def test_what_loses_all_its_nodes_is_not_verified_and_no_failure_returns_to_it(
+    agents: Agents, *, dies: bool
+) -> None:
+    """Three were to run it: that none is left shows nothing, and the version before stays known."""
     assert_verified(agents.apply(agents.version(1)))
-    with agents.scene.applying(agents.version(2, behaviour="never-ready")) as running:
-        running.wait_for_line("applied +daemonset/agent")
-        running.kill()
-    lose_all_nodes(agents)
-    result = recover(agents.scene, "daemonset/agent")
+    second = agents.version(2, behaviour="never-ready")
+    result = apply_without_nodes(agents, second, "applied +daemonset/agent", dies=dies)
     assert_ended(result, 7, "inconclusive", "NoNode", running="none")
     assert said(result) == "no node is to run a pod any more; 3 were to"
+    text = one_line(screen(result))
+    assert "daemonset/agent has no node any more on which it could be judged" in text, text
+    assert "once it has nodes, judge it: rollout-gate verify daemonset/agent" in text, text
+    agents.nodes.move(agents.nodes.pool)
+    failed = agents.apply(agents.version(3, behaviour="crash=0.1"), *IMPATIENT)
+    assert_rolled_back(failed, "CrashLoop")
+    assert {*agents.images().values()} == {OLD}
+
+
+@pytest.mark.contract("B1684", "B701")
+@pytest.mark.parametrize("dies", [False, True], ids=["lives", "dies"])
+def test_a_way_back_without_a_node_is_not_called_scaled(agents: Agents, *, dies: bool) -> None:
+    """Nobody scaled it: what was before is back, and has no node to run on."""
+    agents.serve()
+    bad = agents.version(2, behaviour="crash=0.1")
+    result = apply_without_nodes(agents, bad, "restored +daemonset/agent", dies=dies)
+    assert_ended(result, 4, "rolled-back", "CrashLoop", running="none")
+    text = one_line(screen(result))
+    assert "is back, without a node to run on; nothing serves" in text, text
+    assert "replicas" not in text, text
+    (live,) = agents.scene.objects.list_all("daemonsets")
+    assert images(live) == [OLD]
 
 
 @pytest.mark.contract("B1683", "B945")
@@ -144,20 +140,6 @@ def test_a_daemon_set_that_is_sent_to_no_node_is_vacuous(agents: Agents) -> None
     parked = agents.version(2)
     parked["spec"]["template"]["spec"]["nodeSelector"] = {POOL: "nowhere"}
     assert_verified(agents.apply(parked), "Vacuous", running="none")
-
-
-@pytest.mark.contract("B1684")
-def test_a_way_back_without_a_node_is_not_called_scaled(agents: Agents) -> None:
-    """Nobody scaled it: what was before is back, and has no node to run on."""
-    agents.serve()
-    with agents.scene.applying(agents.version(2, behaviour="crash=0.1")) as running:
-        running.wait_for_line("restored +daemonset/agent")
-        agents.nodes.move("elsewhere")
-        result = running.wait(LONG_SECONDS)
-    assert_rolled_back(result, "CrashLoop", running="none")
-    text = one_line(verdict_text(result.document, Style(width=200)))
-    assert "is back, without a node to run on; nothing serves" in text, text
-    assert "replicas" not in text, text
 
 
 @pytest.mark.contract("B1633")
@@ -277,12 +259,12 @@ def test_a_version_that_no_ready_node_could_run_is_not_held_against(agents: Agen
         result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="BlockedByNode"
     )
     assert "no node that is to run it is Ready" in ended["causes"][0]["message"]
-    text = verdict_text(result.document, Style(width=200))
+    text = screen(result)
     assert "daemonset/agent did not complete, and its rollback is not verified" in text
     assert "failed    revision" not in text
     assert "repair the node" in text
     assert "describe controllerrevision" not in text
-    shown = json.loads(agents.scene.gate("history", "ds/agent", "--output", "json").stdout)
+    shown = history_rows(agents.scene, "ds/agent")
     (new,) = (one for one in shown if one["images"] == [NEW])
     assert (new["verdict"], new["reason"]) == ("not verified", "NoRollout")
 

@@ -94,7 +94,7 @@ def test_the_first_run_after_kubectl_apply_takes_over(scene: Scene, audit: Trail
     assert moved[0].answer["metadata"]["generation"] == 1
 
 
-@pytest.mark.contract("B61", "B62", "B65")
+@pytest.mark.contract("B60", "B61", "B62", "B65")
 @pytest.mark.parametrize("began", ["--server-side", longer("client side")])
 def test_what_kubectl_applied_on_the_server_is_taken_over(scene: Scene, began: str) -> None:
     """No flag is needed over `kubectl apply --server-side`, also where it had followed a plain one.

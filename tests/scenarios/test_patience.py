@@ -71,38 +71,6 @@ def test_a_rollout_may_take_longer_than_its_deadline(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:2", replicas=4, revision=2)
 
 
-@pytest.mark.sandbox_only("half an hour of real time")
-@pytest.mark.long
-@pytest.mark.contract("B54")
-def test_a_version_that_breaks_while_it_is_watched_for_long(scene: Scene) -> None:
-    """A version that crashes every 5 min is complete in between, and fails in its bake window.
-
-    All of its pods are away at once by then, for longer than they took to come back.
-    """
-    scene.serve(web())
-    result = applied(scene, 2, "--bake", "30m", behaviour="ready-then-crash=300")
-    assert_rolled_back(result, "AvailabilityLost", cause="CrashLoop")
-    assert 15 * MINUTE <= seconds_until(result, "failed") <= 20 * MINUTE
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.sandbox_only("an hour of real time")
-@pytest.mark.long
-@pytest.mark.contract("B110")
-def test_a_pause_of_half_an_hour(scene: Scene) -> None:
-    """While somebody holds the rollout its deadline does not run; resumed, it ends well."""
-    scene.serve(web(replicas=4, progress_deadline_seconds=600))
-    body = web(2, replicas=4, progress_deadline_seconds=600, behaviour="ready=100")
-    with scene.applying(body, flags=["--timeout", "1h"]) as running:
-        scene.objects.wait("replicasets", lambda found: len(found) == 2)
-        scene.kubectl("rollout", "pause", "deployment/web", check=True)
-        running.wait_for_line("waiting .*1[0-9]{3}|1[0-9]{3}.[0-9]s +waiting", HOUR)
-        scene.kubectl("rollout", "resume", "deployment/web", check=True)
-        result = running.wait(LONGEST_SECONDS)
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", replicas=4)
-
-
 @pytest.mark.long
 @pytest.mark.sandbox_only("20 minutes of real time")
 @pytest.mark.contract("B137")

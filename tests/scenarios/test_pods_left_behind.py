@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gate.report.formats.text import verdict_text
-from gate.report.style.style import Style
 from tests.bed.expectations import assert_ended, changes, warned
 from tests.bed.nodes import Nodes
 from tests.bed.pods import image_of
@@ -24,6 +22,7 @@ from tests.scenarios.pod_replacement import (
     waits,
 )
 from tests.scenarios.test_pods_taken_back import SHORT, SOON, STRATEGIES, agent
+from tests.scenarios.versions import screen
 
 
 def assert_left(result: Result, pod: str, reason: str = "CrashLoop") -> None:
@@ -114,7 +113,7 @@ def test_every_pod_that_is_left_to_people_is_named(scene: Scene) -> None:
     flags = ("--replace-blocked-pods", "never", "--smoke-test", "false")
     result = scene.apply(db(2, **ROLLING), flags=flags)
     assert_left(result, "pod/db-2", "CheckFailed")
-    text = verdict_text(result.document, Style(width=300))
+    text = screen(result)
     assert "(also db-0, db-1) is left as it is by the controller" in text
     assert "see what is wrong" not in text
     assert "then each other pod of that revision; which pod has which" in text
@@ -137,19 +136,6 @@ def test_every_pod_that_people_replaced_is_named(scene: Scene) -> None:
 
 
 @waits
-@pytest.mark.contract("B1319")
-def test_a_pod_that_people_brought_to_the_failed_version_is_not_waited_for(scene: Scene) -> None:
-    """It cannot recover, and with OnDelete nobody but a person replaces it."""
-    scene.serve(db(1, **ON_DELETE))
-    bad = db(2, behaviour="crash=0.1", **ON_DELETE)
-    with scene.applying(bad, flags=("--on-delete", "wait")) as running:
-        running.wait_for_line("applied")
-        scene.objects.delete("pods", "db-2")
-        result = running.wait()
-    assert_left(result, "pod/db-2")
-
-
-@waits
 @pytest.mark.contract("B1401")
 @pytest.mark.parametrize("way", ["apply", "recover"])
 def test_a_pod_that_works_and_that_only_people_replace_is_named_at_once(
@@ -169,7 +155,7 @@ def test_a_pod_that_works_and_that_only_people_replace_is_named_at_once(
             result = running.wait()
     reason = "ProgressDeadlineExceeded" if way == "apply" else "Interrupted"
     assert_left(result, "pod/db-2", reason)
-    assert "kubectl delete pod/db-2 -n" in verdict_text(result.document, Style(width=200))
+    assert "kubectl delete pod/db-2 -n" in screen(result)
 
 
 @waits
@@ -221,11 +207,11 @@ def test_a_crashing_pod_of_a_daemon_set_that_people_replaced_is_named_at_once(
         if image_of(one) == "shop/agent:2"
     )
     assert_left(result, f"pod/{stays}")
-    assert f"kubectl delete pod/{stays} -n" in verdict_text(result.document, Style(width=200))
+    assert f"kubectl delete pod/{stays} -n" in screen(result)
 
 
 @waits
-@pytest.mark.contract("B1319")
+@pytest.mark.contract("B925", "B1319", "B1582")
 def test_a_removal_that_the_server_refuses_for_good_is_not_waited_for(
     scene: Scene, audit: Trail
 ) -> None:
@@ -235,6 +221,9 @@ def test_a_removal_that_the_server_refuses_for_good_is_not_waited_for(
     scene.serve(db(1, **ON_DELETE), disruption_budget(maxUnavailable=1), other)
     result = scene.apply(db(2, behaviour="crash=0.1", **ROLLING))
     assert_left(result, "pod/db-2")
+    causes = result.document["workloads"][0]["causes"]
+    (said,) = (one["message"] for one in causes if one["reason"] == "BlockedByPod")
+    assert "its removal is refused: This pod has more than one PodDisruptionBudget" in said
     assert len(evictions(audit)) <= 1
 
 

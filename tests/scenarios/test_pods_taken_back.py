@@ -13,7 +13,7 @@ from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import daemon_set
-from tests.scenarios.killing import die_at
+from tests.scenarios.killing import die_at, recover
 from tests.scenarios.pod_replacement import (
     ON_DELETE,
     ROLLING,
@@ -100,18 +100,6 @@ def test_a_daemon_set_is_taken_back_node_by_node(scene: Scene, nodes: Nodes) -> 
     assert_rolled_back(result, "CrashLoop")
     assert images_of(scene, "agent") == ["shop/agent:1"] * 3
     assert strategy(scene, "daemonsets", "agent")["type"] == "OnDelete"
-
-
-@waits
-@pytest.mark.contract("B1090")
-def test_pods_of_a_daemon_set_that_work_go_one_by_one(scene: Scene, nodes: Nodes) -> None:
-    """Where another workload of the manifest failed."""
-    nodes.join(3)
-    scene.serve(agent(nodes, 1, ON_DELETE), web(1))
-    bad = web(2, behaviour="never-ready", progress_deadline_seconds=30)
-    result = scene.apply(agent(nodes, 2, ROLLING), bad)
-    assert result.exit_code == 4, str(result)
-    assert images_of(scene, "agent") == ["shop/agent:1"] * 3
 
 
 def raise_partition_behind(scene: Scene, replicas: int = 3) -> None:
@@ -225,17 +213,20 @@ def test_the_next_pod_of_a_daemon_set_waits_until_the_last_is_available(
     assert result.exit_code == 4, str(result)
     times = [one.at for one in audit.requests() if one.subresource == "eviction"]
     assert len(times) == 3
+    assert images_of(scene, "agent") == ["shop/agent:1"] * 3
     assert all((b - a).total_seconds() >= 12 for a, b in itertools.pairwise(times))
 
 
-@pytest.mark.contract("B1091")
-@pytest.mark.parametrize(("before", "failed"), STRATEGIES)
+@pytest.mark.contract("B924", "B1091")
+@pytest.mark.on_oldest
+@pytest.mark.parametrize(("before", "failed"), [pytest.param({}, {}, id="rolling"), *STRATEGIES])
 def test_a_gate_that_dies_before_it_replaces_the_pod_is_finished(
-    scene: Scene, before: JSON, failed: JSON
+    scene: Scene, audit: Trail, before: JSON, failed: JSON
 ) -> None:
     """The template is the old one already: only the record tells whose pod is to go."""
     scene.serve(db(1, **before))
     die_at(scene, "restored +statefulset/db", db(2, behaviour="crash=0.1", **failed), flags=SHORT)
-    result = scene.gate("recover", "sts/db", "--output", "json")
-    assert result.exit_code == 4, str(result)
+    assert images_of(scene) == ["shop/db:1", "shop/db:1", "shop/db:2"]
+    assert_rolled_back(recover(scene, "sts/db"), "CrashLoop")
     assert images_of(scene) == ["shop/db:1"] * 3
+    assert changes(audit) == [WRITTEN, WRITTEN, "create pods/db-2/eviction"]

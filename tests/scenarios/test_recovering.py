@@ -138,16 +138,6 @@ def test_a_lock_of_a_gate_that_left_no_record_is_given_back(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
-@pytest.mark.contract("B530")
-def test_a_killed_rollback_is_finished_with_its_reason(scene: Scene, program: PlayedGate) -> None:
-    """The gate that decided dies before its rollback is verified: who finishes it says why."""
-    scene.serve(web())
-    kill_apply(scene, program, web(2, behaviour=CRASH), line="restored +deployment")
-    result = recover(scene)
-    assert_ended(result, 4, "rolled-back", "CrashLoop", running="baseline")
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
 @pytest.mark.contract("B532", "B539")
 @pytest.mark.parametrize("elsewhere", [False, longer(True)], ids=["here", "elsewhere"])
 @pytest.mark.parametrize("env", [JOB, longer(JENKINS)], ids=["github", "jenkins"])
@@ -249,7 +239,7 @@ def test_what_crashed_before_its_gate_ended_is_not_called_innocent(
     assert ("CrashLoop: " in result.stdout) is signalled
 
 
-@pytest.mark.contract("B8", "B541")
+@pytest.mark.contract("B8", "B195", "B541")
 def test_a_pause_of_ours_refuses_nobody_and_does_not_come_back(scene: Scene) -> None:
     """The next apply ends the pause that `--on-failure pause` left; its rollback leaves it so."""
     recreated = {"strategy": {"type": "Recreate"}}
@@ -258,6 +248,7 @@ def test_a_pause_of_ours_refuses_nobody_and_does_not_come_back(scene: Scene) -> 
     assert scene.apply(bad, flags=["--on-failure", "pause"]).exit_code == 6
     assert scene.objects.get("deployments", "web")["spec"]["paused"]
     result = scene.apply(web(3, behaviour=CRASH, **recreated))
+    assert "deployment/web: an earlier run paused it" in result.stderr
     assert_rolled_back(result, "CrashLoop")
     assert warned(result, "deployment/web was paused before", "is not paused again")
     assert "paused" not in assert_runs(scene.objects, "shop/web:1")["spec"]

@@ -112,7 +112,9 @@ def test_an_undo_takes_nothing_that_its_deployment_never_wrote(scene: Scene, how
     """What a rollback gave back, or a restart found beside it, stays another run's."""
     share(scene)
     before = undo(scene)
-    assert_refused(before, "SetIncomplete", "configmap/settings")
+    shares = "configmap/settings is as a run on deployment/api left it"
+    assert_refused(before, "SetIncomplete", shares)
+    assert "somebody else" not in before.stderr
     if how == "apply":
         failed = scene.apply(settings("nine"), web(9, behaviour=CRASH))
         assert_rolled_back(failed, "CrashLoop")

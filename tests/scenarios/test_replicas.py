@@ -57,15 +57,6 @@ def test_what_somebody_scaled_by_hand_is_not_scaled_back(
     assert_runs(scene.objects, "shop/web:1", replicas=replicas)
 
 
-@pytest.mark.contract("B72", "B74")
-def test_what_is_not_known_of_a_0_is_not_said(scene: Scene) -> None:
-    """A run without the lock may have applied it, which nothing tells from `kubectl scale`."""
-    verified(scene, web())
-    assert scene.apply(web(2, replicas=0), flags=["--no-lock"]).exit_code == 0
-    result = scene.apply(web(3))
-    assert_refused(result, "Conflict", "somebody, or a run without the lock, scaled it")
-
-
 @pytest.mark.contract("B72")
 @pytest.mark.parametrize("replicas", [0, 5])
 def test_the_number_that_runs_can_be_kept(scene: Scene, replicas: int) -> None:
@@ -96,21 +87,6 @@ def test_the_manifests_number_can_be_imposed(scene: Scene, replicas: int) -> Non
     assert_runs(scene.objects, "shop/web:3", replicas=4)
 
 
-@pytest.mark.contract("B74")
-@pytest.mark.parametrize(("replicas", "refused"), [(0, True), longer(2, False)])
-def test_where_nothing_is_remembered_zero_alone_is_refused(
-    scene: Scene, replicas: int, refused: bool
-) -> None:
-    """No gate has applied anything here yet: nobody gets nought from a default."""
-    scene.serve(web())
-    scaled(scene, replicas)
-    result = scene.apply(web(2, replicas=3))
-    if refused:
-        assert_refused(result, "Conflict", "has 0 replicas, the manifest asks for 3: somebody")
-    else:
-        assert_verified(result)
-
-
 @pytest.mark.contract("B71")
 @pytest.mark.parametrize("replicas", [2, longer(None)])
 def test_an_autoscaler_of_the_same_manifest_finds_what_runs(
@@ -131,30 +107,6 @@ def test_what_the_manifest_does_not_name_is_kept(scene: Scene) -> None:
     scaled(scene, 3)
     verified(scene, without_replicas(3))
     assert_runs(scene.objects, "shop/web:3", replicas=3)
-
-
-@pytest.mark.contract("B52", "B75")
-def test_a_rollback_keeps_what_somebody_scaled_to_meanwhile(scene: Scene) -> None:
-    """The old version comes back with as many pods as somebody wants since."""
-    verified(scene, web())
-    slow = web(2, behaviour="never-ready", progress_deadline_seconds=15)
-    with scene.applying(slow) as running:
-        running.wait_for_line(UNDER_WAY)
-        scene.kubectl("scale", "deployment/web", "--replicas=5", check=True)
-        result = running.wait()
-    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
-    assert_runs(scene.objects, "shop/web:1", replicas=5)
-
-
-@pytest.mark.contract("B74", "B75")
-def test_a_rollback_brings_back_the_number_of_before(scene: Scene) -> None:
-    """With the version; and the same manifest, mended, is no reason to ask afterwards."""
-    verified(scene, web())
-    result = scene.apply(web(2, behaviour=CRASH, replicas=4))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1", replicas=2)
-    verified(scene, web(3, replicas=4))
-    assert_runs(scene.objects, "shop/web:3", replicas=4)
 
 
 @pytest.mark.contract("B72", "B75")
@@ -225,23 +177,6 @@ def test_the_gates_own_scale_down_is_no_conflict(scene: Scene, flags: tuple[str,
     assert warned(result, "goes from 0 to 2 replicas: the gate had scaled its first version to 0")
     assert_runs(scene.objects, "shop/web:2")
     assert owners_of_replicas(scene) == [("rollout-gate", "Apply")]
-
-
-@pytest.mark.contract("B76")
-def test_the_gates_own_scale_down_of_no_number_ends_too(scene: Scene) -> None:
-    """The manifest names no number: what the server defaults to runs, not nothing."""
-    scaled_down(scene, replicas=None)
-    assert_verified(scene.apply(without_replicas(2)))
-    assert_runs(scene.objects, "shop/web:2", replicas=1)
-
-
-@pytest.mark.contract("B72", "B76")
-def test_a_0_of_somebody_after_the_gates_own_is_respected(scene: Scene) -> None:
-    """Whoever scaled it since may have scaled it to 0 again."""
-    scaled_down(scene)
-    for replicas in (1, 0):
-        scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
-    assert_refused(scene.apply(web(2)), "Conflict", "has 0 replicas")
 
 
 @pytest.mark.contract("B76", "B723")

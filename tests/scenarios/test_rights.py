@@ -114,6 +114,9 @@ def test_reads_that_become_forbidden_are_lost_contact(
     *asked, last = lines
     assert all(line.startswith("refused, retrying: ") for line in asked)
     assert last.startswith("the API server refuses this user: ")
+    said = one_line(report(scene, result))
+    assert "no longer lets this run read what it wrote; what runs is unknown" in said
+    assert "once the rights are back, look: rollout-gate status web" in said
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
@@ -157,29 +160,19 @@ MAPS: JSON = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "
 
 
 @pytest.mark.fault(37)
-@pytest.mark.contract("B25")
-def test_a_rollback_that_became_forbidden_names_the_missing_rule(
-    scene: Scene, gate_with_rules: MakeGate
-) -> None:
-    """The right to write is taken away in mid-flight: 5, and the report says which one."""
-    scene.serve(web())
-    result, _ = apply_and_lose(scene, gate_with_rules(WRITING), rules(*READING))
-    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
-    assert any("patch" in cause["message"] for cause in ended["causes"])
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-
-
-@pytest.mark.contract("B785")
+@pytest.mark.contract("B25", "B785")
 @pytest.mark.parametrize("keeps_its_lock", [False, True])
 def test_a_way_back_that_was_refused_whole_was_not_written(
     scene: Scene, gate_with_rules: MakeGate, keeps_its_lock: bool
 ) -> None:
-    """The report says so, and leads to what finishes it once the rights are back."""
+    """The report names the right, and leads to what finishes it once that is back."""
     scene.serve(web())
     gate = gate_with_rules([*WRITING, LEASE_RULES])
     left = [*rules(*READING), LEASE_RULES if keeps_its_lock else LEASES_READ]
     result, _ = apply_and_lose(scene, gate, left)
-    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", cause="CrashLoop")
+    assert any("patch" in cause["message"] for cause in ended["causes"])
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
     assert result.document["rollback"]["written_at"] == ""
     assert result.document["recoverable"] is not keeps_its_lock
     shown = one_line(report(scene, result))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.bed.expectations import (
@@ -170,17 +168,6 @@ def test_what_crashed_before_is_a_cause_in_the_result(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B1580")
-def test_a_stateful_set_that_somebody_scales_to_0_is_not_verified(scene: Scene) -> None:
-    """The same of every kind that has replicas."""
-    scene.serve(stateful_set())
-    with scene.applying(stateful_set(image="shop/db:2", behaviour=SLOW)) as running:
-        running.wait_for_line("applied +statefulset/db")
-        nought = {"spec": {"replicas": 0}}
-        scene.objects.patch("statefulsets", "db", nought, subresource="scale")
-        assert_scaled_to_zero(running.wait())
-
-
-@pytest.mark.contract("B1580")
 def test_who_wrote_a_0_is_named(scene: Scene) -> None:
     """An edit of the object leaves its name beside the 0, as a scale does not."""
     scene.serve(web())
@@ -200,7 +187,7 @@ def test_what_was_scaled_to_0_in_the_bake_window_is_not_remembered_as_verified(
         running.wait_for_line("baking")
         scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
         assert_scaled_to_zero(running.wait())
-    shown = json.loads(scene.gate("history", "web", "--output", "json").stdout)
+    shown = history_rows(scene, "web")
     verdicts = {one["images"][0]: one["verdict"] for one in shown}
     assert verdicts == {"shop/web:1": "verified", "shop/web:2": "not verified"}
 

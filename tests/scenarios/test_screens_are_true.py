@@ -74,22 +74,6 @@ def test_the_first_line_names_where_the_objects_go(scene: Scene) -> None:
     assert scene.objects.namespace not in first.partition("namespaces")[2]
 
 
-@pytest.mark.contract("B745")
-def test_restarts_of_before_are_told_apart(scene: Scene) -> None:
-    """Somebody else's version had crashed before anybody looked."""
-    scene.serve(web())
-    scene.change(web(2, behaviour="crash", progress_deadline_seconds=600))
-    scene.objects.wait("pods", lambda pods: any(_restarts(pod) >= 1 for pod in pods), 60.0)
-    result = scene.gate("verify", "web", timeout_seconds=1000.0)
-    assert result.exit_code == 6, str(result)
-    assert "3 of them while this run watched" in one_line(result.stdout)
-
-
-def _restarts(pod: JSON) -> int:
-    statuses = pod.get("status", {}).get("containerStatuses", [])
-    return sum(each["restartCount"] for each in statuses)
-
-
 BLOG = "blog"
 _OBJECT = re.compile(r"\b(?:deployment|configmap)/[a-z]+\b(?! in (?:blog|shop)\b|, namespace )")
 

@@ -33,18 +33,6 @@ def test_an_undo_is_refused_for_what_another_was_verified_with(scene: Scene) -> 
     assert (mode(scene), images_of_api(scene)) == ("two", ["shop/api:2"])
 
 
-@pytest.mark.contract("B1480", "B721")
-def test_history_names_what_an_undo_would_lack_as_another_needs_it(scene: Scene) -> None:
-    """Beside a version that failed, which the undo would go back from."""
-    assert_verified(scene.apply(settings("one"), web(name="api")))
-    assert_verified(scene.apply(settings("two"), web()))
-    bad = scene.apply(settings("two"), web(2, name="api", behaviour=CRASH), flags=KEEP)
-    assert_ended(bad, 6, "failed", "CrashLoop")
-    shown = scene.gate("history", "api").stdout
-    assert "<- undo --deployment-only" in shown
-    assert_refused(scene.gate("undo", "api", *DOCUMENT), "SetIncomplete", "configmap/settings")
-
-
 @pytest.mark.contract("B1480")
 def test_an_undo_leaves_another_what_it_was_verified_with(scene: Scene) -> None:
     """Its own second version had changed the settings beneath web."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gate.report.formats.text import verdict_text
-from gate.report.style.style import Style
 from tests.bed.expectations import assert_refused, assert_rolled_back, assert_usage, changes, warned
 from tests.bed.scene import Scene, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
 from tests.scenarios.pod_replacement import CRASH, NEVER, all_run, images
+from tests.scenarios.versions import screen
 
 CLAIM: JSON = {
     "metadata": {"name": "data"},
@@ -63,7 +62,7 @@ def test_claims_that_an_apply_deleted_come_first_among_the_warnings(
     assert result.exit_code == (4 if behaviour else 0)
     lost = "scaling it down deleted the claims data-db-2, data-db-3: their data is gone"
     assert result.document["warnings"][0] == f"statefulset/db: {lost}"
-    assert lost in verdict_text(result.document, Style(width=200))
+    assert lost in screen(result)
     assert not warned(result, ": the data in its volumes (data) stays as it is")
     left = "what is left of the data in its volumes (data)"
     assert result.document["workloads"][0]["lasting_effect"] == left

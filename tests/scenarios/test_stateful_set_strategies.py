@@ -7,12 +7,11 @@ import shlex
 
 import pytest
 
-from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
 from gate.report.words.headline import headline
 from tests.bed.expectations import assert_ended, assert_verified, changes, warned
 from tests.bed.pods import image_of
-from tests.bed.scene import OURS, Scene, tidying, web
+from tests.bed.scene import Scene, tidying, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.rollouts import is_observed
@@ -25,11 +24,9 @@ from tests.scenarios.pod_replacement import (
     SOON,
     WRITTEN,
     all_run,
-    assert_blocked,
-    evictions,
     images,
-    waits,
 )
+from tests.scenarios.versions import history_rows, screen
 
 
 @pytest.mark.contract("B922")
@@ -80,7 +77,7 @@ def test_a_strategy_that_replaces_no_pod_is_no_rollout(
     assert images(scene) == all_run(1)
     assert changes(audit) == [WRITTEN, WRITTEN]
     assert "APPLIED (exit 0)" in scene.gate("verify", "sts/db").stdout
-    newest, *_ = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    newest, *_ = history_rows(scene, "sts/db")
     assert (newest["verdict"], newest["reason"]) == ("not verified", "NoRollout")
     third = scene.apply(stateful_set(image="shop/db:3", partition=0))
     assert "no pod runs its live template, so" in third.stderr
@@ -141,7 +138,7 @@ def test_a_check_of_a_version_that_no_pod_ran_is_not_held_against_it(
     new = stateful_set(image="shop/db:2", **ON_DELETE)
     flags = ("--config", str(checks), "--bake", "30s", "--on-failure", on_failure)
     result = scene.apply(new, flags=flags)
-    text = verdict_text(result.document, Style(width=200))
+    text = screen(result)
     assert said in text
     assert row in text
 
@@ -236,19 +233,6 @@ def test_a_version_that_nobody_brought_to_its_pods_is_not_remembered_as_failed(
     new = stateful_set(image="shop/db:2", **ON_DELETE)
     result = scene.apply(new, flags=("--on-delete", "wait", *SOON))
     assert_ended(result, 4, "rolled-back", DEADLINE)
-    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    shown = history_rows(scene, "sts/db")
     (new_one,) = (one for one in shown if one["images"] == ["shop/db:2"])
     assert (new_one["verdict"], new_one["reason"]) == ("not verified", "NoRollout")
-
-
-@waits
-@pytest.mark.contract("B925")
-def test_a_pod_below_the_partition_is_reported_and_not_evicted(scene: Scene, audit: Trail) -> None:
-    """It would come back at its old, bad version for ever."""
-    scene.serve(stateful_set())
-    scene.apply_as(OURS, stateful_set(image="shop/db:2", behaviour=NEVER))
-    scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
-    result = scene.apply(stateful_set(image="shop/db:3", partition=3), flags=SOON)
-    assert_ended(result, 6, "failed", DEADLINE, cause="BlockedByPod")
-    assert_blocked(result, "db-2", "below the partition 3")
-    assert evictions(audit) == []

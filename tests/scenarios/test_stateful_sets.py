@@ -7,7 +7,6 @@ import json
 import pytest
 
 from tests.bed.expectations import (
-    assert_ended,
     assert_rolled_back,
     assert_usage,
     assert_verified,
@@ -23,13 +22,10 @@ from tests.scenarios.pod_replacement import (
     SOON,
     WRITTEN,
     all_run,
-    assert_blocked,
     evictions,
     images,
     waits,
 )
-
-SELECTOR = {"matchLabels": {"app": "db"}}
 
 
 @pytest.mark.contract("B921")
@@ -42,25 +38,6 @@ def test_a_changed_image_is_verified_pod_by_pod(scene: Scene, audit: Trail, orde
     assert ended["baseline"]["images"] == ["shop/db:1"]
     assert images(scene) == all_run(2)
     assert changes(audit) == [WRITTEN]
-
-
-@pytest.mark.contract("B921", "B50")
-def test_nothing_to_roll_out_of_a_stateful_set_is_no_change(scene: Scene) -> None:
-    """The same manifest again makes no revision."""
-    scene.serve(stateful_set())
-    assert_verified(scene.apply(stateful_set()), "NoChange")
-
-
-@pytest.mark.contract("B924", "B920")
-def test_a_version_that_never_gets_ready_is_freed_on_the_way_back(
-    scene: Scene, audit: Trail
-) -> None:
-    """The controller waits for its pod for ever (kubernetes#67250): it is evicted."""
-    scene.serve(stateful_set())
-    result = scene.apply(stateful_set(image="shop/db:2", behaviour=NEVER), flags=SOON)
-    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
-    assert images(scene) == all_run(1)
-    assert evictions(audit) == ["db-2"]
 
 
 @waits
@@ -76,18 +53,6 @@ def test_a_pod_that_still_terminates_at_the_timeout_is_named(scene: Scene) -> No
     assert "1 of 2 old pods available, pod/db-1 is terminating" in result.stdout
     for untrue in ("ControllerNotObserving", "kube-controller-manager", "new pod remains"):
         assert untrue not in result.stdout + result.stderr
-
-
-@waits
-@pytest.mark.contract("B925")
-def test_pods_are_left_where_they_may_never_be_replaced(scene: Scene, audit: Trail) -> None:
-    """`--replace-blocked-pods never` names the pod, and leaves it to a person."""
-    scene.serve(stateful_set())
-    flags = (*SOON, "--replace-blocked-pods", "never", "--rollback-timeout", "40s")
-    result = scene.apply(stateful_set(image="shop/db:2", behaviour=NEVER), flags=flags)
-    assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="NotReady")
-    assert_blocked(result, "db-2")
-    assert evictions(audit) == []
 
 
 @pytest.mark.contract("B924")
@@ -152,18 +117,3 @@ def test_a_pod_that_takes_its_time_to_terminate_is_progress(scene: Scene) -> Non
     scene.serve(stateful_set(behaviour="slow-termination=16s", pod=pod, replicas=2))
     result = scene.apply(stateful_set(image="shop/db:2", replicas=2), flags=SOON)
     assert_verified(result)
-
-
-@pytest.mark.contract("B925", "B1582")
-def test_what_the_server_cannot_evict_is_reported_and_not_repeated(
-    scene: Scene, audit: Trail
-) -> None:
-    """Two budgets for one pod are an error of the server, whenever it is asked."""
-    budgets = [disruption_budget(name, selector=SELECTOR, maxUnavailable=1) for name in ("a", "b")]
-    scene.serve(stateful_set(), *budgets)
-    broken = stateful_set(image="shop/db:2", behaviour=NEVER)
-    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "20s"))
-    ended = assert_ended(result, 5, "rollback-failed", DEADLINE, cause="NotReady")
-    (said,) = (one["message"] for one in ended["causes"] if one["reason"] == "BlockedByPod")
-    assert "its removal is refused: This pod has more than one PodDisruptionBudget" in said
-    assert evictions(audit) == ["db-2"]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
-
 import pytest
 
 from tests.bed.expectations import (
@@ -17,7 +14,6 @@ from tests.bed.expectations import (
     images,
     warned,
 )
-from tests.bed.invariants import CANARY
 from tests.bed.policies import IN_DRY_RUNS, Policies
 from tests.bed.scene import Scene, secret, settings, web
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
@@ -26,7 +22,6 @@ from tests.scenarios.versions import (
     DOCUMENT,
     KEEP,
     apply_and_keep,
-    history,
     keep_a_bad_version,
     mode,
     one_line,
@@ -176,17 +171,6 @@ def test_a_workload_that_did_not_go_back_is_named_in_what_to_do(scene: Scene) ->
     assert advised in one_line(report(scene, result))
 
 
-@pytest.mark.contract("B702", "B252")
-def test_what_is_remembered_holds_no_secret_and_no_environment(scene: Scene) -> None:
-    """Digests and bodies are in the Lease, but no value that may be a password."""
-    assert_verified(scene.apply(secret("a-long-secret-value"), settings("one"), web()))
-    text = json.dumps(history(scene))
-    assert "one" in text
-    assert CANARY not in text
-    assert "a-long-secret-value" not in text
-    assert base64.b64encode(b"a-long-secret-value").decode() not in text
-
-
 def verify_without_settings(scene: Scene) -> None:
     """Verify v1, and v2 whose ConfigMap somebody deletes before its end."""
     assert_verified(scene.apply(settings("one"), web()))
@@ -327,18 +311,6 @@ def test_undo_takes_back_what_came_with_what_somebody_else_changed_since(scene: 
     assert_verified(undo(scene, *words))
     assert images(scene.objects.get("deployments", "worker")) == ["shop/worker:1"]
     assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("one", ["shop/web:1"])
-
-
-@pytest.mark.contract("B703")
-def test_undo_does_not_take_configuration_from_another_deployment(scene: Scene) -> None:
-    """The ConfigMap that both use came with api since: that is named, and nothing is written."""
-    assert_verified(scene.apply(settings("one"), web()))
-    assert_verified(scene.apply(settings("two"), web(2)))
-    assert_verified(scene.apply(settings("three"), web(name="api")))
-    refused = undo(scene)
-    shares = "configmap/settings is as a run on deployment/api left it"
-    assert_refused(refused, "SetIncomplete", shares)
-    assert mode(scene) == "three"
 
 
 @pytest.mark.contract("B1375", "B703")

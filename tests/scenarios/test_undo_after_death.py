@@ -160,44 +160,6 @@ def test_an_undo_that_died_and_is_completed_is_the_undo(scene: Scene, program: P
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
-@pytest.mark.contract("B764")
-def test_a_recovery_that_returned_configuration_alone_is_the_undo(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """What served before the dead apply is back: the same pods with their configuration."""
-    for version, value in ((1, "one"), (2, "two")):
-        assert_verified(scene.apply(settings(value), web(version)))
-    doubt = ("--smoke-test", "sh -c 'exit 75'", "--on-inconclusive", "rollback", "--bake", "20s")
-    kill_apply(
-        scene,
-        program,
-        settings("three"),
-        web(2),
-        line="applied +configmap/settings changed",
-        flags=doubt,
-    )
-    result = undo(scene)
-    assert result.exit_code == 4, str(result)
-    assert "what an earlier attempt had left is undone" in result.stderr
-    assert_runs(scene.objects, "shop/web:2")
-    assert mode(scene) == "two"
-
-
-@pytest.mark.contract("B764")
-def test_a_recovery_of_another_deployment_alone_is_not_the_undo(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """The dead apply had not changed web: what is to be undone still runs."""
-    for version in (1, 2):
-        assert_verified(scene.apply(web(version), web(version, name="worker")))
-    bodies = (web(2), web(9, name="worker", behaviour=SLOW))
-    kill_apply(scene, program, *bodies, line="applied .*deployment/worker changed")
-    result = undo(scene)
-    assert_verified(result)
-    assert "is undone" not in result.stderr
-    assert_runs(scene.objects, "shop/web:1")
-
-
 def is_empty(deployment: JSON) -> bool:
     """Tell whether the controller has seen the 0 replicas, and no pod is left."""
     return is_observed(deployment) and not deployment["status"].get("replicas")

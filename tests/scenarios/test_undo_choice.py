@@ -24,17 +24,6 @@ pytestmark = pytest.mark.sandbox_only(
 )
 
 
-@pytest.mark.contract("B703")
-def test_undo_of_a_restart_goes_back_before_it_and_slanders_nothing(scene: Scene) -> None:
-    """A gate verified the version a moment ago: no warning says that none did."""
-    assert_verified(scene.apply(web()))
-    assert_verified(scene.gate("restart", "web", *DOCUMENT))
-    result = undo(scene)
-    assert_verified(result)
-    assert "revision 1 (shop/web:1), the version that runs, before its restart" in result.stderr
-    assert "no verification" not in result.stderr
-
-
 @pytest.mark.contract("B1304")
 @pytest.mark.parametrize("kind", ["deployment", "statefulset"])
 def test_an_undo_is_held_against_the_revision_that_it_left_alone(scene: Scene, kind: str) -> None:
@@ -143,17 +132,6 @@ def test_undo_to_the_revision_that_runs_is_followed(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:2", revision=2)
 
 
-@pytest.mark.contract("B703")
-def test_undo_of_the_configuration_alone_follows_the_deployment(scene: Scene) -> None:
-    """The pods stay; what they are is judged all the same."""
-    assert_verified(scene.apply(settings("one"), web()))
-    assert_verified(scene.apply(settings("two"), web()), "NoChange")
-    result = undo(scene)
-    assert_verified(result, "NoChange")
-    assert "revision 1 (shop/web:1), which runs, with its configuration of 2" in result.stderr
-    assert mode(scene) == "one"
-
-
 @pytest.mark.contract("B703", "B766")
 def test_a_refusal_says_of_what_runs_that_it_is_its_configuration(scene: Scene) -> None:
     """The pod template alone is what runs: it is not advised, and what is advised works."""
@@ -186,18 +164,6 @@ def test_a_good_version_applied_again_is_no_other_set(scene: Scene) -> None:
     assert not warned(result, "has changed since")
 
 
-@pytest.mark.contract("B195", "B721")
-def test_an_apply_that_ends_a_pause_of_the_gate_says_so(scene: Scene) -> None:
-    """It is ours to end; of one that nobody ended before nothing is said."""
-    assert_verified(scene.apply(web()))
-    flags = ("--on-failure", "pause")
-    assert scene.apply(web(2, behaviour=CRASH), flags=flags).exit_code == 6
-    result = scene.apply(web())
-    assert_verified(result)
-    assert "deployment/web: an earlier run paused it" in result.stderr
-    assert "this apply resumes it" not in scene.apply(web()).stderr
-
-
 @pytest.mark.contract("B703", "B704")
 def test_undo_to_what_is_not_remembered_does_not_say_that_no_gate_verified_it(
     scene: Scene,
@@ -211,18 +177,6 @@ def test_undo_to_what_is_not_remembered_does_not_say_that_no_gate_verified_it(
     result = undo(scene, "--to-revision", "1")
     assert_verified(result)
     assert warned(result, "no verification of revision 1 (shop/web:1) is remembered")
-
-
-@pytest.mark.contract("B1190")
-def test_undo_chooses_nothing_that_failed_however_many_failed_after_it(scene: Scene) -> None:
-    """Its revision is still there, and so is what is remembered of it."""
-    assert_verified(scene.apply(stateful_set(replicas=1)))
-    for version in range(2, 9):
-        bad = stateful_set(image=f"shop/db:{version}", replicas=1, behaviour=CRASH)
-        assert_rolled_back(scene.apply(bad), "CrashLoop")
-    result = scene.gate("undo", "statefulset/db", *DOCUMENT)
-    failed = [f"revision {2 * n - 2} (shop/db:{n}): it failed at" for n in range(2, 9)]
-    assert_refused(result, "NoBaseline", *failed)
 
 
 def fail_a_restart(scene: Scene) -> None:

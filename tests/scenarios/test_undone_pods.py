@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from gate.report.formats.text import verdict_text
-from gate.report.style.style import Style
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -25,6 +21,7 @@ from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import daemon_set, disruption_budget, stateful_set
 from tests.scenarios.pod_replacement import ON_DELETE, ROLLING, db, evictions
+from tests.scenarios.versions import history_rows, screen
 
 UNDO = ("undo", "sts/db", "--output", "json")
 
@@ -131,7 +128,7 @@ def test_an_undo_below_a_partition_that_holds_what_it_undoes_is_refused(scene: S
     assert versions(scene) == ["2", "2", "2"]
     (hint,) = (line for line in result.stderr.splitlines() if "--deployment-only" in line)
     assert "with a partition of 0" in hint
-    history = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    history = history_rows(scene, "sts/db")
     assert history[0]["running"], history
 
 
@@ -179,7 +176,7 @@ def test_a_failure_returns_past_the_promotion_that_failed(scene: Scene, theirs: 
     body = stateful_set(image="shop/db:2", partition=0)
     failed = scene.apply(body, flags=("--smoke-test", "false"))
     assert failed.exit_code == 5, str(failed)
-    text = " ".join(verdict_text(failed.document, Style(width=200)).split())
+    text = " ".join(screen(failed).split())
     assert "statefulset/db failed, and its rollback is not verified; all pods run" in text
     assert "failed revision 2, shop/db:2" in text
     assert "rollout-gate undo statefulset/db" in text
@@ -207,7 +204,7 @@ def test_an_undo_that_a_budget_holds_up_leaves_its_version_to_the_next_one(scene
     result = scene.gate(*UNDO, *BARRED)
     ended = assert_rolled_back(result, "ProgressDeadlineExceeded", cause="BlockedByPod")
     assert ended["causes"][0]["subject"] == "pod/db-2"
-    text = verdict_text(result.document, Style(width=200))
+    text = screen(result)
     assert "leave pod/db-2: it runs what serves again" in text
     assert "kubectl delete" not in text
     assert remembered(scene, "sts/db", "shop/db:1") == ("not verified", "BlockedByPod")
@@ -238,29 +235,6 @@ def test_an_undo_that_a_quota_holds_up_leaves_its_version_to_the_next_one(
 
 def remembered(scene: Scene, workload: str, image: str) -> tuple[str, str]:
     """Return what the history says of the version with an image, and why."""
-    shown = json.loads(scene.gate("history", workload, "--output", "json").stdout)
+    shown = history_rows(scene, workload)
     (found,) = (one for one in shown if one["images"] == [image])
     return found["verdict"], found["reason"]
-
-
-@pytest.mark.sandbox_only("it waits until clocks run out")
-@pytest.mark.contract("B1466")
-def test_a_version_that_waits_for_old_pods_to_end_is_not_blamed(scene: Scene, nodes: Nodes) -> None:
-    """The pod is named with its node, of a DaemonSet too; none of the new version was made."""
-    nodes.join(1)
-    old = daemon_set(behaviour="slow-termination=200s", pool=nodes.pool)
-    old["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 300
-    assert_verified(scene.apply(old))
-    flags = ("--progress-deadline", "15s", "--timeout", "40s", "--on-failure", "keep")
-    result = scene.apply(daemon_set(image="shop/agent:2", pool=nodes.pool), flags=flags)
-    (ended,) = result.document["workloads"]
-    (cause,) = ended["causes"]
-    assert (result.exit_code, cause["reason"]) == (6, "BlockedByTermination"), str(result)
-    assert "on node/" in cause["message"]
-    text = verdict_text(result.document, Style(width=200))
-    assert "the new version of daemonset/agent has no pods; the old ones still serve" in text
-    assert "see if its node is up" in text
-    assert "take long to start" not in text
-    shown = json.loads(scene.gate("history", "ds/agent", "--output", "json").stdout)
-    (new,) = (one for one in shown if one["images"] == ["shop/agent:2"])
-    assert (new["verdict"], new["reason"]) == ("not verified", "BlockedByTermination")

@@ -128,31 +128,6 @@ def test_a_change_that_a_dead_gate_took_back_is_held_against_no_version(
     assert judgements(scene, "web") == before
 
 
-@pytest.mark.contract("B1425")
-@pytest.mark.sandbox_only("what a lock remembers, and what is said of it")
-def test_a_version_that_a_dead_gate_had_taken_back_is_the_one_that_failed(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """What is live when `recover` begins is the version before: it tells nothing of what failed."""
-    assert_verified(scene.apply(settings("one"), web()))
-    bodies = settings("two"), web(2, behaviour=CRASH)
-    kill_apply(scene, program, *bodies, line=r"restored .*deployment/web restored")
-    assert_ended(recover(scene), 4, "rolled-back", "CrashLoop")
-    assert judgements(scene, "web")[2] == ("failed", "CrashLoop", False)
-
-
-@pytest.mark.contract("B1371")
-@pytest.mark.sandbox_only("what is remembered of a way back that other scenarios play there")
-def test_replicas_that_failed_a_check_are_held_against_no_stateful_set(scene: Scene) -> None:
-    """Each place ran the version before: its verification stays the one of then."""
-    assert_verified(scene.apply(stateful_set()))
-    before = judged_at(scene, "sts/db", 1)
-    result = scene.apply(stateful_set(replicas=4), flags=LATE)
-    assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
-    assert judgements(scene, "sts/db") == {1: ("verified", "", True)}
-    assert judged_at(scene, "sts/db", 1) == before
-
-
 @pytest.mark.contract("B1372", "B1370")
 def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scene: Scene) -> None:
     """A first version was complete, and nothing was found against it: not a crash goes on for it.

@@ -109,24 +109,6 @@ def of_version(scene: Scene, number: int) -> str:
     return str(names[0])
 
 
-@pytest.mark.contract("B708")
-def test_a_kept_body_that_was_changed_is_not_used(scene: Scene) -> None:
-    """Its digest is not the history's: the set is not whole, and the end is 5."""
-    keep_a_bad_secret(scene, *KEEPING)
-    forged = {}
-    for digest, text in scene.objects.get("secrets", BESIDE)["data"].items():
-        kept = json.loads(gzip.decompress(base64.b64decode(base64.b64decode(text))))
-        kept["body"]["data"] = {"key": base64.b64encode(b"forged-value").decode()}
-        packed = base64.b64encode(gzip.compress(json.dumps(kept).encode()))
-        forged[digest] = base64.b64encode(packed).decode()
-    scene.objects.patch("secrets", BESIDE, {"data": forged})
-    bad = (secret("two-long-value"), settings("two"), web(2, behaviour=CRASH))
-    result = scene.apply(*bad, flags=KEEPING)
-    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert warned(result, f"secret/{BESIDE} was changed", "not used")
-    assert password(scene) == "two-long-value"
-
-
 @pytest.mark.contract("B709")
 def test_what_is_kept_is_in_that_secret_alone(scene: Scene) -> None:
     """It belongs to the Lease, has its own type, and goes with the history."""

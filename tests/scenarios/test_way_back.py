@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from copy import deepcopy
 
 import pytest
 
@@ -57,25 +56,6 @@ def test_an_object_whose_owners_were_removed_returns_all_the_same(scene: Scene, 
     assert_runs(scene.objects, "shop/web:1")
 
 
-def stateful(kind: str, strategy: JSON | None) -> JSON:
-    """Return a StatefulSet or DaemonSet `peer` without pods."""
-    spec: JSON = {
-        "selector": {"matchLabels": {"app": "peer"}},
-        "template": {
-            "metadata": {"labels": {"app": "peer"}},
-            "spec": {
-                "nodeSelector": {"none": "here"},
-                "containers": [{"name": "peer", "image": "shop/peer:1"}],
-            },
-        },
-    }
-    if kind == "StatefulSet":
-        spec |= {"serviceName": "peer", "replicas": 0}
-    if strategy is not None:
-        spec["updateStrategy"] = strategy
-    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "peer"}, "spec": spec}
-
-
 @pytest.mark.contract("B148", "B120")
 @pytest.mark.parametrize(
     ("before", "after"),
@@ -115,30 +95,6 @@ def test_a_verified_strategy_is_returned_to_over_a_kept_failure(scene: Scene, af
     bad = web(2, strategy=STRATEGIES[after], behaviour=CRASH)
     assert_rolled_back(scene.apply(bad), "CrashLoop")
     assert assert_runs(scene.objects, "shop/web:1")["spec"]["strategy"] == {"type": "Recreate"}
-
-
-@pytest.mark.contract("B148", "B133")
-@pytest.mark.parametrize(
-    ("kind", "before", "after"),
-    [
-        ("StatefulSet", "OnDelete", ""),
-        ("StatefulSet", "", "OnDelete"),
-        ("DaemonSet", "OnDelete", ""),
-        longer("StatefulSet", "RollingUpdate", ""),
-        longer("DaemonSet", "OnDelete", "RollingUpdate"),
-        longer("DaemonSet", "", "OnDelete"),
-    ],
-)
-def test_update_strategies_of_what_is_not_judged_go_back(
-    scene: Scene, kind: str, before: str, after: str
-) -> None:
-    """A StatefulSet or DaemonSet beside the Deployment is as before."""
-    was, becomes = ({"type": one} if one else None for one in (before, after))
-    scene.serve(web(), stateful(kind, was))
-    found = whole(scene.objects, f"{kind.lower()}s", "peer")
-    result = scene.apply(web(2, behaviour=CRASH), stateful(kind, becomes))
-    assert_rolled_back(result, "CrashLoop")
-    assert whole(scene.objects, f"{kind.lower()}s", "peer") == found
 
 
 @pytest.mark.contract("B148")
@@ -238,24 +194,6 @@ def test_the_advice_for_what_became_immutable_works_as_printed(
     assert again.exit_code == 0, str(again)
     assert_runs(scene.objects, "shop/web:1")
     assert "immutable" not in scene.objects.get(kind, name)
-
-
-@pytest.mark.contract("B140", "B70")
-def test_what_was_forced_is_forced_back(scene: Scene) -> None:
-    """Somebody else applies the forced value too in mid-flight, so that two own it."""
-    scene.serve(web())
-    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
-    scene.objects.wait_complete("web")
-    bad = web(2, behaviour="never-ready", progress_deadline_seconds=6)
-    with scene.applying(bad, flags=["--force-conflicts"]) as running:
-        scene.objects.wait_for("deployments", "web", lambda live: images(live) == ["shop/web:2"])
-        container = {"name": "web", "image": "shop/web:2"}
-        own = deepcopy(bad)
-        own["spec"] = {"template": {"spec": {"containers": [container]}}}
-        scene.apply_as("kubectl-set", own)
-        result = running.wait()
-    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded", running="baseline")
-    assert_runs(scene.objects, "shop/web:hotfix")
 
 
 @pytest.mark.contract("B140", "B133")

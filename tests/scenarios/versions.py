@@ -6,6 +6,8 @@ import base64
 import gzip
 import json
 
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from tests.bed.expectations import assert_ended, assert_verified
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
@@ -42,6 +44,11 @@ def report(scene: Scene, result: Result) -> str:
     """Return what a person reads of a result document, with what to do next."""
     (scene.folder / "result.json").write_text(result.stdout)
     return scene.gate("report", "result.json").stdout
+
+
+def screen(result: Result) -> str:
+    """Return the verdict of a run that was asked for its document."""
+    return verdict_text(result.document, Style(width=200))
 
 
 def one_line(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from tests.bed.expectations import REVISION, is_going
 from tests.bed.pods import image_of
@@ -17,10 +18,22 @@ GOOD, CRASHING = "ready=1", "crash=0.1"
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """A kind of workload; `make` returns one of a version, by its name and its pods' behaviour."""
+    """A kind of workload; `make` returns one of a version, by its name and its pods' behaviour.
+
+    `name` is what the only one of a test is called.
+    """
 
     resource: str
-    make: Callable[[int, str, str], JSON]
+    name: str
+    make: Callable[..., JSON]
+
+    def version(self, number: int, behaviour: str = "", **over: Any) -> JSON:
+        """Return a version of the only one; `over` goes to the maker of its kind."""
+        return self.make(number, self.name, behaviour, **over)
+
+    def image(self, number: int) -> str:
+        """Return the image of a version of the only one."""
+        return f"shop/{self.name}:{number}"
 
     def version_of(self, scene: Scene, name: str) -> int:
         """Return the one version that a workload is of: its template and all its pods, ready."""
@@ -51,19 +64,19 @@ def _number_of(item: JSON) -> int:
     return int(image_of(item).rpartition(":")[2])
 
 
-def _web(version: int, name: str, behaviour: str) -> JSON:
-    return web(version, name=name, behaviour=behaviour)
+def _web(version: int, name: str, behaviour: str, **over: Any) -> JSON:
+    return web(version, name=name, behaviour=behaviour, **over)
 
 
-def _db(version: int, name: str, behaviour: str) -> JSON:
-    image = f"shop/{name}:{version}"
-    return stateful_set(name, image=image, replicas=2, behaviour=behaviour)
+def _db(version: int, name: str, behaviour: str, **over: Any) -> JSON:
+    given = {"image": f"shop/{name}:{version}", "replicas": 2, **over}
+    return stateful_set(name, behaviour=behaviour, **given)
 
 
-def _agent(version: int, name: str, behaviour: str) -> JSON:
-    return daemon_set(name, image=f"shop/{name}:{version}", behaviour=behaviour)
+def _agent(version: int, name: str, behaviour: str, **over: Any) -> JSON:
+    return daemon_set(name, image=f"shop/{name}:{version}", behaviour=behaviour, **over)
 
 
-DEPLOYMENT = Walked("deployments", _web)
-STATEFUL_SET = Walked("statefulsets", _db)
-DAEMON_SET = Walked("daemonsets", _agent)
+DEPLOYMENT = Walked("deployments", "web", _web)
+STATEFUL_SET = Walked("statefulsets", "db", _db)
+DAEMON_SET = Walked("daemonsets", "agent", _agent)

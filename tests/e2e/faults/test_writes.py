@@ -12,7 +12,6 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.access import Certificate
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.workloads import job
 from tests.e2e.faults.conftest import Play
 from tests.e2e.faults.ends import BUDGETS, GOOD, Version, judged
 from tests.e2e.faults.webhook import asked_about_deployments
@@ -46,31 +45,6 @@ def test_a_write_whose_answer_is_lost_is_read_back(
     asked = [seen.asked for seen in proxy.log if seen.at > lost.at]
     about = [each for each in asked if each.path == lost.asked.path]
     assert about[0].method == "GET"
-
-
-@pytest.mark.fault(11)
-@pytest.mark.contract("B162", "B965")
-@pytest.mark.parametrize(
-    "fault", [connections.LostAnswer(), connections.MuteAnswer()], ids=["cut", "silent"]
-)
-def test_a_job_whose_answer_is_lost_is_made_once(
-    scene: Scene, play: Play, proxy: Proxy, audit: Trail, fault: Fault
-) -> None:
-    """Its name is the gate's, out of `generateName`: it is read back, and never another Job."""
-    creating = Match(path="/jobs", write=True)
-    play(Rule(creating, fault, count=1))
-    body = job()
-    body["metadata"] = {"generateName": "migrate-"}
-    result = scene.apply(body, flags=BUDGETS)
-    assert_verified(result, running="none")
-    [lost] = proxy.log.like(creating, type(fault).__name__)
-    [made] = scene.objects.list_all("jobs")
-    name = made["metadata"]["name"]
-    asked = [seen.asked for seen in proxy.log if seen.at > lost.at]
-    about = [each for each in asked if each.path.endswith(f"/jobs/{name}")]
-    assert about[0].method == "GET"
-    assert {each.name for each in audit.requests().writes().of(resource="jobs")} == {name}
-    assert result.document["workloads"][0]["name"] == name
 
 
 @pytest.mark.fault(12)

@@ -15,7 +15,14 @@ from tests.bed.pods import image_of
 from tests.bed.scene import Scene, service, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.pod_replacement import db
-from tests.scenarios.versions import CRASH, history_rows, mode, one_line, report
+from tests.scenarios.versions import (
+    CRASH,
+    assert_a_failure_returns_to,
+    history_rows,
+    mode,
+    one_line,
+    report,
+)
 
 FAILS = ("--smoke-test", "false", "--on-failure", "keep")
 IN_DOUBT = ("--smoke-test", "sh -c 'exit 75'")
@@ -65,10 +72,7 @@ def test_what_a_check_found_stays_until_the_check_is_asked_again(
     ]
     before, _, _ = again.stderr.partition(" progress ")
     assert said in before
-    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "1"
+    assert_a_failure_returns_to(scene, 1)
 
 
 @pytest.mark.contract("B1302")
@@ -82,10 +86,7 @@ def test_a_check_that_passes_now_verifies_the_version(scene: Scene) -> None:
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
     assert "this version failed a check" not in again.stderr
     assert not warned(again, "history does not call it verified")
-    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:2")
-    assert mode(scene) == "2"
+    assert_a_failure_returns_to(scene, 2)
 
 
 @pytest.mark.contract("B1465", "B1481", "B1554")
@@ -110,10 +111,7 @@ def test_what_changes_beside_a_version_answers_no_check(
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
     assert warned(again, "this run judged its pods alone", "history does not call it verified")
     assert remembered(scene) == before
-    result = scene.apply(settings("4"), web(3, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == configuration
+    assert_a_failure_returns_to(scene, 1, configuration)
 
 
 @pytest.mark.contract("B1496")
@@ -134,9 +132,7 @@ def test_what_was_taken_back_for_a_check_stays_in_doubt(
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
     assert warned(again, "this run judged its pods alone", "history does not call it verified")
     assert not any(row[0] == ["shop/web:2"] and row[1] == "verified" for row in remembered(scene))
-    assert_rolled_back(scene.apply(settings("4"), web(3, behaviour=CRASH)), "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "1"
+    assert_a_failure_returns_to(scene, 1)
 
 
 @pytest.mark.contract("B1465")
@@ -179,9 +175,7 @@ def test_a_paused_version_whose_check_failed_is_none_to_return_to(scene: Scene) 
     assert "the new version of deployment/web failed" in said
     assert "rollout-gate undo web" in said
     assert (["shop/web:2"], "failed", "CheckFailed", False) in remembered(scene)
-    assert_rolled_back(scene.apply(settings("3"), web(3, behaviour=CRASH)), "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "1"
+    assert_a_failure_returns_to(scene, 1)
 
 
 @pytest.mark.contract("B1541")

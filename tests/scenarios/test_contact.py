@@ -71,16 +71,6 @@ def test_a_good_version_outlives_an_outage_longer_than_its_deadline(proxy: Proxy
     assert types.index("UNSEEN") < types.index("SEEN")
 
 
-@pytest.mark.contract("B116", "B276")
-def test_a_version_that_stays_late_is_late_after_an_outage_too(proxy: Proxy) -> None:
-    """The outage is taken off once, and then it goes back."""
-    result, replayed, _ = away(proxy, "never-ready", 25.0)
-    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded")
-    assert 25.0 < result.document["duration_seconds"] < 2 * DEADLINE_SECONDS + 15.0
-    found = (replayed.document["verdict"], replayed.document["reason"])
-    assert found == ("failed", "ProgressDeadlineExceeded")
-
-
 @pytest.mark.contract("B1310")
 def test_a_version_that_an_outage_hid_did_not_complete_and_is_not_remembered_as_failed(
     proxy: Proxy,

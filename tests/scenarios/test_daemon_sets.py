@@ -12,8 +12,9 @@ from tests.bed.expectations import (
     changes,
 )
 from tests.bed.pods import behave
-from tests.bed.scene import web
+from tests.bed.scene import Scene, web
 from tests.cluster.audit import Trail
+from tests.cluster.workloads import daemon_set
 from tests.scenarios.agents import IMPATIENT, NEW, OLD, WRITTEN, Agents, failed_at, said
 from tests.scenarios.pod_replacement import waits
 
@@ -120,15 +121,13 @@ def test_one_bad_node_does_not_condemn_a_version_that_works_elsewhere(agents: Ag
     ids=["pause", "scale-to-zero"],
 )
 def test_what_a_daemon_set_does_not_have_is_refused(
-    agents: Agents, flags: tuple[str, ...], words: str
+    scene: Scene, flags: tuple[str, ...], words: str
 ) -> None:
     """Its API has no pause and no replicas: nothing is written, of what is beside it neither."""
-    agents.serve()
-    path = agents.scene.manifest(agents.version(2), web())
-    with agents.scene.gate.start("apply", "-f", path, *flags) as running:
+    path = scene.manifest(daemon_set(), web())
+    with scene.gate.start("apply", "-f", path, *flags) as running:
         assert_usage(running.wait(), f"daemonset/agent {words}")
-    assert agents.images() == dict.fromkeys(agents.names, OLD)
-    assert not agents.scene.objects.list_all("deployments")
+    assert scene.objects.list_all("daemonsets") == scene.objects.list_all("deployments") == []
 
 
 @pytest.mark.contract("B950")

@@ -101,16 +101,3 @@ def test_a_gate_that_dies_on_that_way_back_is_finished(
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "v1"}
     actions = {one["name"]: one["action"] for one in result.document["objects"]}
     assert actions[NAMES[-1]] == "unchanged"
-
-
-@pytest.mark.contract("B904")
-@pytest.mark.parametrize("flags", [("--on-failure", "keep"), ("--on-failure", "pause")])
-def test_where_nothing_goes_back_all_is_written(
-    scene: Scene, program: PlayedGate, flags: tuple[str, ...]
-) -> None:
-    """The failure is judged once the last Deployment is written, as without so many."""
-    with crashing(scene, program, *flags) as running:
-        result = running.wait()
-    assert result.exit_code == 6, str(result)
-    assert applied(result) == {*NAMES}
-    assert tags(scene) == {"2"}

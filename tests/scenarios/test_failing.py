@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, assert_verified
-from tests.bed.pods import behave, running_pods
+from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified
 from tests.bed.policies import Policies
 from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, web
@@ -15,8 +14,6 @@ from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 
 NOW = "--fail-fast"
-BAKE = ("--bake", "40s")
-BAKING = "complete; watching for another"
 FATAL_RESTARTS = 3
 
 
@@ -46,23 +43,6 @@ def test_a_crash_loop_goes_back(scene: Scene) -> None:
     live = assert_runs(scene.objects, "shop/web:1", revision=3)
     assert live["spec"]["template"] == before["spec"]["template"]
     assert len(scene.objects.list_all("replicasets")) == 2
-
-
-@pytest.mark.fault(30)
-@pytest.mark.contract("B85")
-@pytest.mark.parametrize("kind", [longer("init container"), "sidecar"])
-def test_containers_before_the_main_one_count(scene: Scene, kind: str) -> None:
-    """An init container, or a native sidecar, that crashes over and over dooms the version."""
-    scene.serve(web())
-    first: JSON = {"name": "first", "image": "shop/first:1"}
-    if kind == "sidecar":
-        first["restartPolicy"] = "Always"
-    behaviour = "crash=0.1;container=first, never-ready;container=web"
-    bad = web(2, behaviour=behaviour, init_containers=[first])
-    result = scene.apply(bad)
-    ended = assert_rolled_back(result, "CrashLoop")
-    assert "first" in ended["causes"][0]["message"]
-    assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
 LATE = "ProgressDeadlineExceeded"
@@ -160,18 +140,3 @@ def test_an_evicted_pod_is_no_evidence(scene: Scene) -> None:
     result = scene.apply(body)
     assert_verified(result)
     assert any(pod["status"].get("reason") == "Evicted" for pod in scene.objects.list_all("pods"))
-
-
-@pytest.mark.contract("B54", "B84")
-def test_an_outage_of_all_pods_in_the_bake_window_goes_back_soon(scene: Scene) -> None:
-    """They run on and are not ready any more: 15 s later, and not after the deadline of 600 s."""
-    scene.serve(web())
-    second = web(2, behaviour="ready=0.2", progress_deadline_seconds=600)
-    with scene.applying(second, flags=BAKE) as running:
-        running.wait_for_line(BAKING)
-        behave(scene, running_pods(scene, "shop/web:2", 2), "never-ready")
-        result = running.wait()
-    assert_ended(result, 4, "rolled-back", "AvailabilityLost")
-    assert result.document["message"].startswith("none of the 2 pods that served is ready any more")
-    assert result.duration_seconds < 30.0
-    assert_runs(scene.objects, "shop/web:1")

@@ -6,11 +6,10 @@ import pytest
 
 from tests.bed.expectations import assert_ended, assert_runs, assert_verified, is_going, warned
 from tests.bed.history import version_of
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import Scene, web
 from tests.cluster.audit import Requests, Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.long import longer
 
 MOST_REQUESTS = 25
 
@@ -106,18 +105,6 @@ def _is_past_its_deadline(live: JSON) -> bool:
     return any(each.get("reason") == "ProgressDeadlineExceeded" for each in conditions)
 
 
-@pytest.mark.contract("B55")
-@pytest.mark.parametrize("waits", [True, longer(False)])
-def test_old_pods_may_be_waited_for(scene: Scene, waits: bool) -> None:
-    """Terminating pods of the old version do not count, unless --wait-for-termination says so."""
-    scene.serve(web(behaviour="slow-termination=4"))
-    flags = ["--wait-for-termination"] if waits else []
-    result = scene.apply(web(2), flags=flags)
-    assert_verified(result)
-    going = [pod for pod in scene.objects.list_all("pods") if is_going(pod)]
-    assert bool(going) is not waits
-
-
 @pytest.mark.contract("B1354")
 def test_a_pod_that_was_going_before_is_not_waited_for(scene: Scene) -> None:
     """Its finalizer keeps it; one that the run itself deletes is waited for, and named."""
@@ -150,18 +137,6 @@ def test_a_part_of_the_pods_is_said_to_be_enough(scene: Scene) -> None:
     assert_verified(result)
     said = "2 of 4 new pods available, enough for --require"
     assert result.document["message"] == said, str(result)
-
-
-@pytest.mark.contract("B57")
-def test_configuration_alone_is_complete_at_once(scene: Scene) -> None:
-    """A ConfigMap without a Deployment is applied, with a warning that running pods keep theirs."""
-    scene.serve(web(), settings())
-    result = scene.apply(settings("two"))
-    assert result.exit_code == 0, str(result)
-    assert result.document["outcome"] == "applied"
-    assert warned(result, "pods", "ConfigMap") or warned(result, "pods", "configuration")
-    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
-    assert_runs(scene.objects, "shop/web:1", revision=1)
 
 
 @pytest.mark.contract("B280")

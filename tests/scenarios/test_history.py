@@ -26,8 +26,8 @@ from tests.scenarios.versions import (
     DOCUMENT,
     KEEP,
     apply_and_keep,
+    assert_a_failure_returns_to,
     history_rows,
-    mode,
     one_line,
     report,
     undo,
@@ -72,10 +72,7 @@ def test_a_check_that_fails_of_what_did_not_change_takes_no_return_away(
     rows = rows_of(scene)
     assert (rows[last]["verdict"], rows[last]["reason"]) == ("verified", "")
     assert [number for number, row in rows.items() if row["returned_to"]] == [last]
-    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, f"shop/web:{last}")
-    assert mode(scene) == str(last)
+    assert_a_failure_returns_to(scene, last)
 
 
 @pytest.mark.contract("B795", "B723")
@@ -161,11 +158,8 @@ def test_doubt_of_what_was_verified_before_another_version_leaves_it_unverified(
     rows = rows_of(scene)
     for mark in ("returned_to", "undo_returns"):
         assert [row["images"] for row in rows.values() if row[mark]] == [["shop/web:1"]]
-    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
+    result = assert_a_failure_returns_to(scene, 1)
     assert "what runs was not verified (CheckError)" in result.stderr
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "1"
 
 
 @pytest.mark.contract("B1275", "B700")
@@ -180,11 +174,8 @@ def test_what_its_smoke_test_job_failed_for_is_left_unverified(
     assert (kept.exit_code, kept.document["reason"]) == (exit_code, "JobFailed"), str(kept)
     row = rows_of(scene)[2]
     assert (row["verdict"], row["reason"], row["returned_to"]) == ("failed", "JobFailed", False)
-    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
+    result = assert_a_failure_returns_to(scene, 1)
     assert "what runs was not verified (JobFailed)" in result.stderr
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "1"
 
 
 EXTRA = {**settings("extra"), "metadata": {"name": "extra"}}
@@ -329,10 +320,7 @@ def test_what_alone_was_verified_and_serves_is_returned_to_whatever_failed_since
     behave(scene, scene.objects.list_all("pods"), "ready=0")
     scene.objects.wait_complete("web")
     assert rows_of(scene)[1]["returned_to"]
-    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "1"
+    assert_a_failure_returns_to(scene, 1)
 
 
 @pytest.mark.contract("B1361", "B742")

@@ -313,7 +313,7 @@ def test_an_object_that_goes_away_is_refused(
     before = scene.objects.get(resource, name)
     results = [scene.apply(settings("three"), service(9090), web(3))]
     results += [scene.gate(command, "web") for command in commands]
-    after = scene.objects.get(resource, name)
+    after, serving = scene.objects.get(resource, name), scene.objects.get("deployments", "web")
     scene.objects.patch(resource, name, {"metadata": {"finalizers": None}})
     for result in results:
         assert_refused(
@@ -323,7 +323,7 @@ def test_an_object_that_goes_away_is_refused(
     assert [after.get(part) for part in ("spec", "data")] == [
         before.get(part) for part in ("spec", "data")
     ]
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    assert images(serving) == ["shop/web:2"]
 
 
 @pytest.mark.fault(43)

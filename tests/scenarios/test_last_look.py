@@ -168,22 +168,6 @@ def test_a_scale_beside_removed_owners_stays_and_the_rest_returns(scene: Scene) 
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
 
 
-@pytest.mark.contract("B149", "B140")
-def test_a_value_beside_removed_owners_stays_and_is_named_of_its_object(scene: Scene) -> None:
-    """The configuration's key is theirs; the Deployment beside it left nothing to anybody."""
-    assert_verified(scene.apply(settings("one"), web()))
-    with scene.applying(*failing()) as running:
-        running.wait_for_line(UNDER_WAY)
-        disown(scene.objects, "configmaps", "settings")
-        scene.objects.patch("configmaps", "settings", {"data": {"mode": "theirs"}})
-        result = running.wait()
-    assert_rolled_back(result, "CrashLoop")
-    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "theirs"}
-    left = [line for line in result.stderr.splitlines() if " dropped " in line]
-    assert left, str(result)
-    assert all("configmap/settings: left as " in line for line in left), str(result)
-
-
 @pytest.mark.sandbox_only("minutes of waiting")
 @pytest.mark.contract("B149", "B531")
 @pytest.mark.parametrize("scaled", [False, True])

@@ -20,7 +20,7 @@ from tests.bed.scene import Scene, quota, web
 from tests.cluster import manifests
 from tests.long import longer
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, SLOW, kill_apply, kill_at, lease
+from tests.scenarios.killing import SLOW, kill_apply, kill_at, lease
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
@@ -46,21 +46,6 @@ def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, command: str) 
         )
         assert 10 <= second.duration_seconds < 15
         assert first.wait().exit_code == 0
-
-
-@pytest.mark.contract("B520")
-def test_several_are_taken_together(scene: Scene, program: PlayedGate) -> None:
-    """An attempt on two Deployments begins with both locks, or with none."""
-    both = [web(), web(name="api")]
-    scene.serve(*both)
-    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as first:
-        first.wait_for_line(UNDER_WAY)
-        path = scene.manifest(web(3), web(3, name="api"))
-        second = program("apply", "-f", path, "--lock-wait", "20s")
-        assert_refused(second, "Locked", "deployment/web")
-        held = {each["metadata"]["name"] for each in scene.objects.list_all("leases")}
-        assert held == {LEASE}, "the lock of api was not even made"
-        first.kill()
 
 
 @pytest.mark.contract("B525")

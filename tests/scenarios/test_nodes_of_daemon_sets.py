@@ -275,24 +275,6 @@ def is_unready(node: JSON) -> bool:
 
 
 @waits
-@pytest.mark.contract("B948")
-def test_pods_of_a_node_that_was_not_ready_at_the_start_are_no_evidence(agents: Agents) -> None:
-    """It comes back during the rollout, and its pod crashes: only the clock counts that."""
-    agents.serve(tolerates_all=True)
-    _, second, last = agents.names
-    agents.lose(last)
-    behaviour = f"crash=0.1;node={second}, crash=0.1;node={last}"
-    body = agents.version(2, 2, tolerates_all=True, behaviour=behaviour)
-    with agents.scene.applying(body, flags=["--progress-deadline", "90s"]) as running:
-        running.wait_for_line("0 of 3 nodes")
-        agents.nodes.turn(last, NodeState.READY)
-        result = running.wait(LONG_SECONDS)
-    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="CrashLoop")
-    lines = [line["message"] for line in result.document["timeline"]]
-    assert any(f"{last} not Ready at the start" in line for line in lines)
-
-
-@waits
 @pytest.mark.contract("B943")
 def test_without_the_right_to_read_nodes_each_one_counts(
     agents: Agents, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]

@@ -10,7 +10,6 @@ from junitparser import JUnitXml
 
 from tests.bed.expectations import (
     assert_rolled_back,
-    assert_verified,
 )
 from tests.bed.invariants import CANARY
 from tests.bed.jobs import PHASE, job
@@ -72,35 +71,6 @@ def test_a_recording_has_no_workload_that_was_never_written(
     replayed = scene.gate("replay", "run.jsonl", "--output", "json").document
     assert (replayed["verdict"], replayed["reason"]) == ("failed", "CrashLoop")
     assert replayed["new_revision"] is True
-
-
-@on_any_cluster
-@pytest.mark.contract("B276")
-def test_a_recording_of_several_workloads_loses_none_of_their_parts(scene: Scene) -> None:
-    """Each is read for itself in the bake window: what its list lacks is not gone."""
-    scene.serve(web(), web(name="api"))
-    flags = ("--bake", "25s", *RECORD)
-    run = scene.apply(web(2), web(2, name="api"), flags=flags)
-    assert_verified(run)
-    replayed = scene.gate("replay", "run.jsonl")
-    assert replayed.exit_code == 0, str(replayed)
-    assert "following no" not in replayed.stdout, replayed.stdout
-    assert replayed.stdout.count("following replicaset/") == 2
-
-
-@pytest.mark.contract("B277")
-def test_a_recording_keeps_what_is_owned_and_masks_values(scene: Scene) -> None:
-    """Environment values are masked, equal ones alike; the fields that the apply owned are kept."""
-    scene.serve(web(env={"A": f"{CANARY}-1", "B": f"{CANARY}-1", "C": f"{CANARY}-2"}))
-    body = web(2, env={"A": f"{CANARY}-1", "B": f"{CANARY}-1", "C": f"{CANARY}-2"})
-    assert_verified(scene.apply(body, flags=RECORD))
-    header = json.loads((scene.folder / "run.jsonl").read_text().splitlines()[0])
-    applied: JSON = header["applied"]
-    env = applied["spec"]["template"]["spec"]["containers"][0]["env"]
-    values = {each["name"]: each["value"] for each in env}
-    assert values["A"] == values["B"] != values["C"]
-    owners = {each["manager"] for each in applied["metadata"]["managedFields"]}
-    assert "rollout-gate" in owners
 
 
 REPORTS = ("json", "text", "junit", "markdown", "html", "dotenv")
@@ -229,33 +199,6 @@ def test_reports_hold_no_secret(scene: Scene) -> None:
     assert_rolled_back(result, "CrashLoop")
     assert json.loads((scene.folder / "report.json").read_text()) == result.document
     assert "CrashLoop" in (scene.folder / "report.txt").read_text()
-
-
-@on_any_cluster
-@pytest.mark.contract("B258")
-def test_a_log_that_is_cut_within_a_secret_shows_no_part_of_it(scene: Scene) -> None:
-    """An app prints its Secret again and again: only the end of its log is kept."""
-    scene.serve(web(), secret("before"))
-    value = "".join(f"{number:x}Z" for number in range(0x10, 0x40))
-    bad = web(2, behaviour="crash=0.1", log=" ".join([value] * 50))
-    ended = assert_rolled_back(scene.apply(bad, secret(value)), "CrashLoop")
-    logs = [piece["text"] for piece in ended["evidence"] if piece["kind"] == "log"]
-    assert logs
-    for text in logs:
-        assert "*** ***" in text
-        assert "3eZ3fZ" not in text
-
-
-@on_any_cluster
-@pytest.mark.contract("B176")
-def test_text_from_pods_is_cleaned(scene: Scene) -> None:
-    """Escape sequences, control characters and bidi marks of a log reach no output."""
-    scene.serve(web())
-    result = scene.apply(web(2, behaviour="crash=0.1", log="hostile"))
-    ended = assert_rolled_back(result, "CrashLoop")
-    logs = "".join(piece["text"] for piece in ended["evidence"])
-    assert "red and cleared" in logs
-    assert not set(logs + result.stderr) & set("\x1b\x00\x07\x9b\u202e\r")
 
 
 @on_any_cluster

@@ -21,7 +21,7 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import JOB, RECORD, SLOW, annotate, kill_apply, lease, recover
+from tests.scenarios.killing import JOB, RECORD, SLOW, annotate, kill_apply, recover
 from tests.scenarios.versions import CRASH, history, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
@@ -168,20 +168,6 @@ def test_what_somebody_else_did_since_stays(scene: Scene, program: PlayedGate, r
     live = scene.objects.find("deployments", "web")
     assert (images(live) if live else []) == (["shop/web:9"] if reason == "Superseded" else [])
     assert scene.objects.list_all("leases") == []
-
-
-@pytest.mark.contract("B534", "B544")
-def test_a_signal_leaves_the_rollout_to_recover(scene: Scene) -> None:
-    """The lock is free at once, and the record says what is to be finished."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour=SLOW)) as running:
-        running.wait_for_line(UNDER_WAY)
-        running.send(signal.SIGTERM)
-        assert running.wait().exit_code == 143
-    assert not lease(scene)["spec"]["holderIdentity"]
-    result = recover(scene)
-    assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
-    assert result.duration_seconds < 5
 
 
 @pytest.mark.contract("B182", "B24")

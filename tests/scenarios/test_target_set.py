@@ -22,6 +22,7 @@ from tests.scenarios.versions import (
     DOCUMENT,
     KEEP,
     apply_and_keep,
+    assert_a_failure_returns_to,
     keep_a_bad_version,
     mode,
     one_line,
@@ -66,10 +67,7 @@ def test_a_version_belongs_to_what_stood_beside_it(scene: Scene) -> None:
     """v3 was verified beside the configuration of the bad v9, which its apply did not name."""
     keep_a_bad_version(scene)
     assert_verified(scene.apply(web(3)))
-    result = scene.apply(settings("four"), web(4, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:3")
-    assert mode(scene) == "nine"
+    assert_a_failure_returns_to(scene, 3, "nine")
 
 
 @pytest.mark.contract("B715", "B703")
@@ -179,18 +177,6 @@ def verify_without_settings(scene: Scene) -> None:
         scene.objects.wait_for("configmaps", "settings", lambda live: live["data"] == two)
         scene.objects.delete("configmaps", "settings")
         assert_verified(running.wait())
-
-
-@pytest.mark.contract("B710", "B701")
-def test_what_was_deleted_during_the_verification_makes_no_set_whole(scene: Scene) -> None:
-    """Neither v2's ConfigMap, which did not stand, nor v1's, which v2 never ran with: 5."""
-    verify_without_settings(scene)
-    bad = web(9, behaviour=CRASH)
-    assert_ended(scene.apply(settings("nine"), bad, flags=KEEP), 6, "failed", "CrashLoop")
-    result = scene.apply(settings("three"), web(3, behaviour=CRASH))
-    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert forecast(result, "configmap/settings could not be returned", "somebody else had changed")
-    assert mode(scene) == "three"
 
 
 @pytest.mark.contract("B710", "B703")

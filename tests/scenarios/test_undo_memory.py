@@ -18,6 +18,7 @@ from tests.scenarios.versions import (
     CRASH,
     DOCUMENT,
     KEEP,
+    assert_a_failure_returns_to,
     history_rows,
     mode,
     undo,
@@ -56,11 +57,8 @@ def test_a_failure_after_its_verification_makes_a_version_a_failed_one(scene: Sc
     """A later failure returns to the set that did not fail since."""
     fail_what_was_verified(scene)
     assert undo_returns(scene) == [2]
-    result = scene.apply(settings("three"), web(3, behaviour=CRASH))
+    result = assert_a_failure_returns_to(scene, 2, "two")
     assert "a failure returns to the last verified revision 2" in result.stderr
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:2")
-    assert mode(scene) == "two"
 
 
 @pytest.mark.contract("B762", "B703")
@@ -186,19 +184,6 @@ def test_an_undo_of_configuration_alone_is_remembered(scene: Scene) -> None:
     assert_refused(left, "NoBaseline", "with its configuration of", "an undo left it at")
     assert "--to-revision" not in left.stderr
     assert mode(scene) == "one"
-
-
-@pytest.mark.contract("B1495")
-def test_the_version_before_is_remembered_whatever_configuration_came_since(scene: Scene) -> None:
-    """The second `undo` comes to it, with the configuration that it was verified with."""
-    verify_versions(scene, 1, 2)
-    for value in ("3", "4"):
-        assert_verified(scene.apply(settings(value), web(2)), "NoChange")
-    assert_verified(undo(scene), "NoChange")
-    assert mode(scene) == "3"
-    assert_verified(undo(scene))
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "1"
 
 
 @pytest.mark.contract("B722", "B747")

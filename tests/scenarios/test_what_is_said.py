@@ -237,18 +237,6 @@ def test_an_innocent_deployment_is_not_given_the_culprits_reason(scene: Scene) -
     assert not warned(again, "this very template failed")
 
 
-@pytest.mark.contract("B723")
-def test_a_sick_neighbour_that_was_not_changed_is_no_new_version(scene: Scene) -> None:
-    """It was sick before, and this run left it as it was."""
-    scene.serve(web(), web(name="worker"))
-    scene.apply_as("rollout-gate", web(5, behaviour=CRASH))
-    result = applied(scene, web(5, behaviour=CRASH), web(2, name="worker"))
-    assert result.exit_code == 6, str(result)
-    said = one_line(result.stdout)
-    assert "deployment/web failed, and this run had not changed it" in said
-    assert "the new version of deployment/web" not in said
-
-
 @pytest.mark.contract("B725", "B530")
 def test_recover_names_no_version_that_nobody_found_to_be_bad(
     scene: Scene, program: PlayedGate

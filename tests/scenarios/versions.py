@@ -8,7 +8,12 @@ import json
 
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
-from tests.bed.expectations import assert_ended, assert_verified
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+)
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -71,6 +76,15 @@ def apply_and_keep(scene: Scene, *bodies: JSON) -> None:
     """Apply a version that crashes, and let it stand."""
     ended = scene.apply(*bodies, flags=KEEP)
     assert_ended(ended, 6, "failed", "CrashLoop")
+
+
+def assert_a_failure_returns_to(scene: Scene, number: int, configuration: str = "") -> Result:
+    """Let another version crash: this one serves again, with its number as configuration or so."""
+    result = scene.apply(settings("8"), web(8, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, f"shop/web:{number}")
+    assert mode(scene) == (configuration or str(number))
+    return result
 
 
 def keep_a_bad_version(scene: Scene, configuration: JSON | None = None) -> None:

@@ -15,7 +15,6 @@ from tests.engines.engine import Engine
 from tests.engines.front import Reply
 from tests.engines.programs import Kind
 
-NOWHERE = "http://127.0.0.1:9"
 UP = {"name": "up", "query": "sum(up)", "min": 1}
 
 
@@ -35,16 +34,6 @@ def test_a_query_that_cannot_be_read(trial: Trial, engine: Engine, audit: Trail)
     if engine.kind is Kind.PROMETHEUS:
         assert "^" in result.stderr
     assert_untouched(trial.scene, audit)
-
-
-@pytest.mark.contract("B487", "B427")
-def test_a_token_that_is_not_there(scene: Scene, audit: Trail) -> None:
-    """The file of the token is named."""
-    flags = ["--prometheus-url", NOWHERE, "--check", "up: sum(up) >= 1"]
-    token = ["--prometheus-token-file", "nowhere/token", "--allow-insecure"]
-    result = scene.apply(web(), flags=[*flags, *token])
-    assert_usage(result, "nowhere/token")
-    assert_untouched(scene, audit)
 
 
 def endless() -> Reply:

@@ -71,8 +71,3 @@ def assert_bounded(proxy: Proxy, namespace: str, *, since: float) -> None:
 def applied_at(proxy: Proxy) -> float:
     """Return when the first write of a Deployment came."""
     return proxy.log.like(APPLIES)[0].at
-
-
-def first_fault_at(proxy: Proxy) -> float:
-    """Return when the first request came that met a fault."""
-    return next(seen.at for seen in proxy.log if seen.fault)

@@ -17,7 +17,6 @@ from tests.e2e.faults.ends import (
     applied_at,
     assert_bounded,
     assert_unknown,
-    first_fault_at,
     judged,
 )
 from tests.faults import answers, connections, streams
@@ -133,50 +132,8 @@ def test_a_server_that_is_gone_for_good_is_lost_contact(
 # -- storms ---------------------------------------------------------------------------------------
 
 
-STORMS = {
-    "429": answers.too_many(),
-    "429 with Retry-After": answers.too_many(1),
-    "500": answers.page(500),
-    "closed": connections.Drop(),
-    "401": answers.UNAUTHORIZED,
-}
-
-
-@pytest.mark.contract("B503")
-@pytest.mark.parametrize("fault", STORMS.values(), ids=STORMS.keys())
-def test_a_storm_is_not_fed(scene: Scene, play: Play, proxy: Proxy, fault: Fault) -> None:
-    """Every request fails at once, for as long as the gate runs."""
-    scene.serve(web())
-    play(
-        Rule(WATCHES, streams.CutAfter(seconds=1.0), count=4), Rule(ANYTHING, fault, after=APPLIES)
-    )
-    flags = ("--timeout", "10s", "--rollback-timeout", "4s")
-    result = scene.apply(web(2, behaviour="never-ready"), flags=flags)
-    assert result.exit_code == 9, str(result)
-    assert_bounded(proxy, scene.objects.namespace, since=applied_at(proxy))
-
-
 STORM_BUDGETS = (*BUDGETS, "--connect-timeout", "60s")
 """The last one bounds a request with its repetitions."""
-
-ENDINGS = {
-    "ended": streams.EndAfter(0.0),
-    "cut": streams.CutAfter(seconds=0.0),
-    "410": answers.GONE,
-    "malformed": streams.Lines(lambda line: [line[:-1]]),
-}
-
-
-@pytest.mark.contract("B503")
-@pytest.mark.parametrize("fault", ENDINGS.values(), ids=ENDINGS.keys())
-def test_watches_that_end_at_once_are_not_a_storm(
-    scene: Scene, play: Play, proxy: Proxy, fault: Fault
-) -> None:
-    """No watch lives: the reads come to the verdict, and the watches are tried ever more rarely."""
-    scene.serve(web())
-    play(Rule(WATCHES, fault))
-    BAD.assert_judged(scene, scene.apply(BAD.manifest, flags=BUDGETS))
-    assert_bounded(proxy, scene.objects.namespace, since=first_fault_at(proxy))
 
 
 @pytest.mark.fault(9)

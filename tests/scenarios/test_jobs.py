@@ -329,7 +329,7 @@ def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -
     scene.serve(settings("one"), web())
     path = scene.manifest(settings("two"), job(behaviour="ready"), web(2))
     with scene.gate.start("apply", "-f", path, "--on-interrupt", on_interrupt) as running:
-        running.wait_for_line("1 pod running")
+        scene.objects.wait_for("jobs", "migrate", lambda found: found["status"].get("ready") == 1)
         running.send(signal.SIGTERM)
         result = running.wait()
     assert result.exit_code == 128 + signal.SIGTERM

@@ -9,7 +9,6 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from urllib3.exceptions import ProtocolError
@@ -58,8 +57,13 @@ class Proxy:
             if meets(request):
                 self.met.append(request)
                 self.met_at.append(now)
-                handle = partial(does, handle=handle)
+                handle = _done_by(does, handle)
         return handle(request)
+
+
+def _done_by(does: Does, handle: Handle) -> Handle:
+    """Return the server behind what a rule does."""
+    return lambda request: does(request, handle)
 
 
 @contextmanager

@@ -151,8 +151,7 @@ def test_a_pod_that_its_finalizer_keeps_is_the_cause_and_no_version_is_blamed(
     assert "see whose they are" in text
     shown = scene.gate("status", "sts/db").stdout
     assert "pod/db-2: being deleted, and stays until its finalizer example.com/hold" in shown
-    shown = history_rows(scene, "sts/db")
-    (new,) = (one for one in shown if one["images"] == ["shop/db:2"])
+    (new,) = (one for one in history_rows(scene, "sts/db") if one["images"] == ["shop/db:2"])
     assert (new["verdict"], new["reason"]) == ("not verified", "BlockedByFinalizer")
     scene.objects.patch("pods", "db-2", RELEASED)
 

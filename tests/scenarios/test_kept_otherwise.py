@@ -34,7 +34,7 @@ def has_image(live: JSON, image: str) -> bool:
     return image_of(live["spec"]["template"]) == image
 
 
-def fail_over(scene: Scene, policies: Policies, kind: Walked, **over: object) -> Result:
+def fail_over(scene: Scene, policies: Policies, kind: Walked, **over: str) -> Result:
     """Let version 2 fail; whoever returns the one of before gets `OTHER` in its place."""
     assert_verified(scene.apply(kind.version(1, **over)))
     with scene.applying(kind.version(2, "crash=2", **over), flags=IMPATIENT) as running:

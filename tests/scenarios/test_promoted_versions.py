@@ -18,27 +18,30 @@ from tests.scenarios.test_unverified_return import judgements
 from tests.scenarios.versions import CRASH, KEEP
 
 
+def db(version: int, **spec: Any) -> JSON:
+    """Return a StatefulSet of a version."""
+    return stateful_set(image=f"shop/db:{version}", **spec)
+
+
+def verify_canary(scene: Scene, *beside: JSON) -> None:
+    """Verify a version, and then another one that one of three pods runs."""
+    assert_verified(scene.apply(db(1), *beside))
+    assert_verified(scene.apply(db(2, partition=2), *beside), "Partitioned", running="mixed")
+
+
 @pytest.mark.contract("B1442")
 def test_a_promotion_that_another_failure_broke_is_not_verified_by_serving_again(
     scene: Scene,
 ) -> None:
     """All pods run the canary since, which `history` calls not verified: so it stays."""
-    assert_verified(scene.apply(stateful_set(), web()))
-    canary = stateful_set(image="shop/db:2", partition=2)
-    assert_verified(scene.apply(canary, web()), "Partitioned", running="mixed")
-    promoted = stateful_set(image="shop/db:2")
-    result = scene.apply(promoted, web(2, behaviour=CRASH))
+    verify_canary(scene, web())
+    result = scene.apply(db(2), web(2, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop")
     assert judgements(scene, "sts/db")[2] == ("not verified", "SiblingFailed", True)
-    failed = scene.apply(stateful_set(image="shop/db:3", partition=2, behaviour=CRASH), web())
+    failed = scene.apply(db(3, partition=2, behaviour=CRASH), web())
     assert_rolled_back(failed, "CrashLoop")
     assert "returns to revision 2 (shop/db:2), not verified (SiblingFailed)" in failed.stderr
     assert judgements(scene, "sts/db")[4] == ("not verified", "SiblingFailed", True)
-
-
-def db(version: int, **spec: Any) -> JSON:
-    """Return a StatefulSet of a version."""
-    return stateful_set(image=f"shop/db:{version}", **spec)
 
 
 def lose_a_smoke_test(scene: Scene, body: JSON, name: str) -> None:
@@ -55,11 +58,9 @@ def lose_a_smoke_test(scene: Scene, body: JSON, name: str) -> None:
 @pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
 def test_a_promotion_that_was_cut_off_is_not_verified_by_serving_again(scene: Scene) -> None:
     """The canary was verified: its partition comes back, and the pods that it held do not."""
-    canary = stateful_set(image="shop/db:2", partition=2)
-    assert_verified(scene.apply(stateful_set()))
-    assert_verified(scene.apply(canary), "Partitioned", running="mixed")
-    lose_a_smoke_test(scene, stateful_set(image="shop/db:2"), "sts/db")
-    failed = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH))
+    verify_canary(scene)
+    lose_a_smoke_test(scene, db(2), "sts/db")
+    failed = scene.apply(db(3, behaviour=CRASH))
     assert_rolled_back(failed, "CrashLoop")
     there = "revision 2 (shop/db:2) with the strategy of its verification"
     assert f"a failure returns to {there}, not verified (Interrupted)" in failed.stderr
@@ -71,11 +72,9 @@ def test_a_promotion_that_was_cut_off_is_not_verified_by_serving_again(scene: Sc
 @pytest.mark.sandbox_only("what is remembered of a recovery that other scenarios play there")
 def test_a_canary_that_still_holds_a_pod_back_is_what_was_verified(scene: Scene) -> None:
     """Its promotion went half of the way, and was cut off: there is a pod to hold."""
-    canary = stateful_set(image="shop/db:2", partition=2)
-    assert_verified(scene.apply(stateful_set()))
-    assert_verified(scene.apply(canary), "Partitioned", running="mixed")
-    lose_a_smoke_test(scene, stateful_set(image="shop/db:2", partition=1), "sts/db")
-    failed = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH))
+    verify_canary(scene)
+    lose_a_smoke_test(scene, db(2, partition=1), "sts/db")
+    failed = scene.apply(db(3, behaviour=CRASH))
     assert_ended(failed, 4, "rolled-back", "CrashLoop", running="mixed")
     assert "a failure returns to the last verified revision 2 (shop/db:2)" in failed.stderr
     assert judgements(scene, "sts/db")[4] == ("verified", "", True)
@@ -103,10 +102,8 @@ def test_a_promotion_that_changed_no_pod_leaves_the_canary_verified(
     scene: Scene, program: PlayedGate
 ) -> None:
     """A signal ended it at once, and it was taken back: nothing was found against the canary."""
-    assert_verified(scene.apply(stateful_set()))
-    canary = stateful_set(image="shop/db:2", partition=2)
-    assert_verified(scene.apply(canary), "Partitioned", running="mixed")
-    path = scene.manifest(stateful_set(image="shop/db:2"))
+    verify_canary(scene)
+    path = scene.manifest(db(2))
     signal_at(program, " applied ", "apply", "-f", path)
     assert judgements(scene, "sts/db")[2][0] == "interrupted"
     recovered = scene.gate("recover", "sts/db", "--output", "json")
@@ -118,14 +115,11 @@ def test_a_promotion_that_changed_no_pod_leaves_the_canary_verified(
 @pytest.mark.sandbox_only("which of both is done first")
 def test_a_promotion_beside_a_failure_is_complete_and_not_verified(scene: Scene) -> None:
     """All pods run what was verified as a canary; so it stays when a failure returns to it."""
-    assert_verified(scene.apply(stateful_set(), web()))
-    canary = stateful_set(image="shop/db:2", partition=2)
-    assert_verified(scene.apply(canary, web()), "Partitioned", running="mixed")
-    promoted = stateful_set(image="shop/db:2")
-    kept = scene.apply(promoted, web(2, behaviour=CRASH), flags=KEEP)
+    verify_canary(scene, web())
+    kept = scene.apply(db(2), web(2, behaviour=CRASH), flags=KEEP)
     assert_ended(kept, 6, "failed", "CrashLoop")
     assert judgements(scene, "sts/db")[2] == ("complete", "Complete", True)
-    failed = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH))
+    failed = scene.apply(db(3, behaviour=CRASH))
     assert "returns to revision 2 (shop/db:2), not verified (no verdict)" in failed.stderr
     assert_rolled_back(failed, "CrashLoop")
     assert judgements(scene, "sts/db")[4] == ("complete", "Complete", True)

@@ -178,6 +178,29 @@ def test_what_its_smoke_test_job_failed_for_is_left_unverified(
     assert "what runs was not verified (JobFailed)" in result.stderr
 
 
+@pytest.mark.contract("B190", "B797")
+def test_the_failure_is_that_of_the_replica_set_that_was_followed(scene: Scene) -> None:
+    """Somebody adds a container in mid-flight: what crashes is no ReplicaSet of ours."""
+    verify_versions(scene, 1, 2)
+    with scene.applying(settings("3"), web(3, behaviour="crash=3")) as running:
+        running.wait_for_line("following replicaset")
+        add_a_container(scene)
+        result = running.wait()
+    assert result.exit_code == 4, str(result)
+    failed = result.document["deployments"][0]["new"]
+    rows = rows_of(scene)
+    assert [n for n, row in rows.items() if row["verdict"] == "failed"] == [failed["revision"]]
+    assert rows[failed["revision"]]["images"] == failed["images"] == ["shop/web:3", "x/side:1"]
+
+
+def add_a_container(scene: Scene) -> None:
+    """Add one to the live pod template, as somebody who is not the gate."""
+    live = scene.objects.get("deployments", "web")
+    template = live["spec"]["template"]
+    template["spec"]["containers"].append({"name": "side", "image": "x/side:1"})
+    scene.change_as("kubectl-edit", {"spec": {"template": template}})
+
+
 EXTRA = {**settings("extra"), "metadata": {"name": "extra"}}
 
 

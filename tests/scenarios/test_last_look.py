@@ -187,3 +187,39 @@ def test_recover_brings_back_a_deployment_whose_owners_were_removed(
     assert_runs(scene.objects, "shop/web:1", replicas=3 if scaled else 2)
     if not scaled:
         assert [whole(scene.objects, *each) for each in BOTH] == found
+
+
+@pytest.mark.contract("B149", "B140")
+def test_a_value_beside_removed_owners_stays_and_is_named_of_its_object(scene: Scene) -> None:
+    """The configuration's key is theirs; the Deployment beside it left nothing to anybody."""
+    assert_verified(scene.apply(settings("one"), web()))
+    with scene.applying(*failing()) as running:
+        running.wait_for_line(UNDER_WAY)
+        disown(scene.objects, "configmaps", "settings")
+        scene.objects.patch("configmaps", "settings", {"data": {"mode": "theirs"}})
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "theirs"}
+    left = [line for line in result.stderr.splitlines() if " dropped " in line]
+    assert left, str(result)
+    assert all("configmap/settings: left as " in line for line in left), str(result)
+
+
+@pytest.mark.contract("B149")
+def test_an_apply_of_somebody_else_after_the_owners_went_is_no_obstacle(scene: Scene) -> None:
+    """The server has made `before-first-apply` the owner of the rest by then."""
+    assert_verified(scene.apply(settings("one"), web()))
+    label = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", **LABELS["metadata"]},
+    }
+    with scene.applying(*failing()) as running:
+        running.wait_for_line(UNDER_WAY)
+        disown(scene.objects, "deployments", "web")
+        scene.apply_as("labeller", {**label, "spec": {}})
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    live = assert_runs(scene.objects, "shop/web:1")
+    assert live["metadata"]["labels"] == {"theirs": "1"}, str(result)
+    assert "minReadySeconds" not in live["spec"], str(result)

@@ -14,7 +14,8 @@ from tests.bed.expectations import (
 )
 from tests.bed.jobs import PHASE, job
 from tests.bed.pods import behave, running_pods
-from tests.bed.scene import Scene, settings, web
+from tests.bed.quotas import enforce
+from tests.bed.scene import Scene, quota, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
 from tests.played.gate import PlayedGate
@@ -347,3 +348,16 @@ def test_what_all_pods_run_beside_a_template_that_none_takes_is_returned_to(
     assert_rolled_back(result, "CrashLoop")
     assert "no pod runs its live template, so a failure returns to" in result.stderr
     assert images_of(scene) == [runs] * 3
+
+
+@pytest.mark.contract("B1604")
+def test_a_template_that_is_yet_to_be_rolled_out_is_not_passed_over(scene: Scene) -> None:
+    """Without `OnDelete` old pods are about to go, however many of them serve alone by then."""
+    scene.serve(web())
+    enforce(scene.objects, quota({"pods": "2"}))
+    scene.change_as("kubectl-set", {"spec": {"template": web(2)["spec"]["template"]}})
+    scene.objects.wait("replicasets", lambda found: len(found) == 2)
+    soon = ("--fail-fast", "pod-create=2s", "--take-over", "kubectl-set")
+    result = scene.apply(web(3), flags=soon)
+    assert_ended(result, 6, "failed", "PodCreateDenied")
+    assert "nowhere to return to" in result.stderr

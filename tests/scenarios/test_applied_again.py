@@ -7,7 +7,6 @@ import pytest
 from tests.bed.expectations import (
     assert_ended,
     assert_rolled_back,
-    assert_runs,
     assert_verified,
     warned,
 )
@@ -176,23 +175,6 @@ def test_a_paused_version_whose_check_failed_is_none_to_return_to(scene: Scene) 
     assert "rollout-gate undo web" in said
     assert (["shop/web:2"], "failed", "CheckFailed", False) in remembered(scene)
     assert_a_failure_returns_to(scene, 1)
-
-
-@pytest.mark.contract("B1541")
-def test_more_replicas_that_a_check_left_undecided_leave_their_version_in_doubt(
-    scene: Scene,
-) -> None:
-    """As a failed check does: the verified version before it is returned to, and is named."""
-    assert_verified(scene.apply(settings("1"), web(1)))
-    assert_verified(scene.apply(settings("2"), web(2)))
-    scaled = scene.apply(settings("2"), web(2, replicas=4), flags=IN_DOUBT)
-    assert_ended(scaled, 7, "inconclusive", "CheckError", running="new")
-    said = one_line(report(scene, scaled))
-    assert "if it is bad after all, return to the version that was verified before" in said
-    assert (["shop/web:2"], "not verified", "CheckError", False) in remembered(scene)
-    result = scene.apply(settings("3"), web(3, replicas=4, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1", replicas=4)
 
 
 @pytest.mark.contract("B1541")

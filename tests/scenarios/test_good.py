@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_runs, assert_verified, is_going, warned
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified, is_going
 from tests.bed.history import version_of
 from tests.bed.scene import Scene, web
 from tests.cluster.audit import Requests, Trail
@@ -57,16 +57,6 @@ def test_recreate_goes_through_no_pod_at_all(scene: Scene) -> None:
     live = assert_runs(scene.objects, "shop/web:2", revision=2)
     versions = scene.history.versions(scene.objects.namespace, "web", version_of(live))
     assert any(not each["status"].get("replicas") for each in versions[1:])
-
-
-@pytest.mark.contract("B48")
-def test_no_replicas_are_vacuous(scene: Scene) -> None:
-    """Zero replicas end with 0 and a warning: nothing was shown to work."""
-    scene.serve(web())
-    result = scene.apply(web(2, replicas=0))
-    assert_verified(result, "Vacuous", running="none")
-    assert warned(result, "0 replicas")
-    assert_runs(scene.objects, "shop/web:2", replicas=0)
 
 
 @pytest.mark.contract("B50")

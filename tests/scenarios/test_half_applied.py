@@ -13,7 +13,6 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import SLOW, kill_apply, kill_at, signal_at
-from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import one_line
 
 pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
@@ -210,23 +209,6 @@ def test_a_run_does_not_prune_what_another_run_uses_since(
     assert f"configmap/c0 was not deleted: {why}" in one_line(result.stdout)
     assert scene.objects.find("configmaps", "c0")
     assert not scene.objects.find("configmaps", "c1")
-
-
-@pytest.mark.contract("B858")
-def test_what_nobody_may_tell_the_users_of_is_not_pruned(
-    scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
-) -> None:
-    """Without the right to list Leases it stays, and the right is named."""
-    killed_while_pruning(scene, program)
-    one = {**LEASE_RULES, "verbs": ["get", "create", "patch"]}
-    verbs = ["get", "create", "patch", "delete"]
-    maps = {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}
-    gate = gate_with_rules([*rules(*READING, "create", "patch"), maps, one])
-    result = gate("recover", "web")
-    assert result.exit_code == 6, str(result)
-    said = "configmap/c0 was not deleted: it takes the right to list Leases in shop"
-    assert said in one_line(result.stdout)
-    assert scene.objects.find("configmaps", "c0")
 
 
 @pytest.mark.contract("B895")

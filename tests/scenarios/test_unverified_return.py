@@ -24,7 +24,6 @@ from tests.scenarios.pod_replacement import ON_DELETE, images_of
 from tests.scenarios.versions import (
     CRASH,
     DOCUMENT,
-    KEEP,
     assert_a_failure_returns_to,
     history_rows,
     keep_a_bad_version,
@@ -129,6 +128,19 @@ def test_a_change_that_a_dead_gate_took_back_is_held_against_no_version(
     assert judgements(scene, "web") == before
 
 
+@pytest.mark.contract("B1425")
+@pytest.mark.sandbox_only("what a lock remembers, and what is said of it")
+def test_a_version_that_a_dead_gate_had_taken_back_is_the_one_that_failed(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What is live when `recover` begins is the version before: it tells nothing of what failed."""
+    assert_verified(scene.apply(settings("one"), web()))
+    bodies = settings("two"), web(2, behaviour=CRASH)
+    kill_apply(scene, program, *bodies, line=r"restored .*deployment/web restored")
+    assert_ended(recover(scene), 4, "rolled-back", "CrashLoop")
+    assert judgements(scene, "web")[2] == ("failed", "CrashLoop", False)
+
+
 @pytest.mark.contract("B1372", "B1370")
 def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scene: Scene) -> None:
     """A first version was complete, and nothing was found against it: not a crash goes on for it.
@@ -169,25 +181,6 @@ def test_what_somebody_else_made_of_what_was_in_doubt_has_no_verdict(scene: Scen
     assert not any(verdict == "verified" for verdict, _, _ in judgements(scene, "web").values())
 
 
-@pytest.mark.contract("B1372")
-@pytest.mark.parametrize("fails", ["check", "pods", "check-before-a-doubt"])
-def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None:
-    """A first version that stands although it failed: the next failure has nowhere to go.
-
-    Nor has it where another attempt with that version, and other configuration, decided nothing.
-    """
-    flags = KEEP if fails == "pods" else (*FAILING, *KEEP)
-    behaviour = CRASH if fails == "pods" else ""
-    first = scene.apply(settings("one"), web(behaviour=behaviour), flags=flags)
-    assert first.exit_code == 6, str(first)
-    if fails == "check-before-a-doubt":
-        again = scene.apply(settings("two"), web(), flags=DOUBTED)
-        assert_ended(again, 7, "inconclusive", "CheckError", running="new")
-    result = scene.apply(web(2, behaviour=CRASH))
-    assert_ended(result, 6, "failed", "CrashLoop")
-    assert "so a failure has nowhere to return to" in result.stderr
-
-
 @pytest.mark.sandbox_only("the lock has to be taken before the first write")
 @pytest.mark.contract("B1420")
 def test_a_refusal_beside_two_versions_says_that_both_run(scene: Scene) -> None:
@@ -199,27 +192,6 @@ def test_a_refusal_beside_two_versions_says_that_both_run(scene: Scene) -> None:
         result = running.wait()
     assert_ended(result, 3, "refused", "Locked", running="mixed")
     assert "runs pods of more than one version" in one_line(report(scene, result))
-
-
-@pytest.mark.contract("B1440")
-@pytest.mark.parametrize(
-    ("behaviour", "reason"), [(CRASH, "CrashLoop"), ("never-ready", "AvailabilityLost")]
-)
-def test_what_fails_although_the_change_went_back_is_returned_to_by_nothing(
-    scene: Scene, behaviour: str, reason: str
-) -> None:
-    """The configuration alone changed, and its return does not help: it is the version."""
-    assert_verified(scene.apply(settings("one"), web()))
-    assert_verified(scene.apply(settings("two"), web(2)))
-    budget = ("--bake", "60s", "--rollback-timeout", "40s")
-    with scene.applying(settings("three"), web(2), flags=budget) as running:
-        running.wait_for_line("baking")
-        behave(scene, running_pods(scene, "shop/web:2", 2), behaviour)
-        result = running.wait()
-    assert_ended(result, 5, "rollback-failed", reason, running="baseline")
-    assert mode(scene) == "two"
-    assert judgements(scene, "web")[2][0] == "failed"
-    assert_a_failure_returns_to(scene, 1, "one")
 
 
 @pytest.mark.contract("B1499", "B1498")

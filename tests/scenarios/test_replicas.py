@@ -179,6 +179,23 @@ def test_the_gates_own_scale_down_is_no_conflict(scene: Scene, flags: tuple[str,
     assert owners_of_replicas(scene) == [("rollout-gate", "Apply")]
 
 
+@pytest.mark.contract("B76")
+def test_the_gates_own_scale_down_of_no_number_ends_too(scene: Scene) -> None:
+    """The manifest names no number: what the server defaults to runs, not nothing."""
+    scaled_down(scene, replicas=None)
+    assert_verified(scene.apply(without_replicas(2)))
+    assert_runs(scene.objects, "shop/web:2", replicas=1)
+
+
+@pytest.mark.contract("B72", "B76")
+def test_a_0_of_somebody_after_the_gates_own_is_respected(scene: Scene) -> None:
+    """Whoever scaled it since may have scaled it to 0 again."""
+    scaled_down(scene)
+    for replicas in (1, 0):
+        scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
+    assert_refused(scene.apply(web(2)), "Conflict", "has 0 replicas")
+
+
 @pytest.mark.contract("B76", "B723")
 def test_a_scale_down_beside_a_failure_slanders_nobody(scene: Scene) -> None:
     """Of two first versions one failed: the other was scaled to 0 with it."""

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from queue import SimpleQueue
 
 import pytest
 
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
-from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Known
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.plan import Plan, Target
 from gate.core.protocol.effects import Announce, Asking, Collect, Read, Release, SaveRecord
 from gate.core.protocol.events import Collected, ReadBack, Recorded, Released
-from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Budgets, Policy
 from gate.engine import Broken, Engine, Inbox
 from gate.virtual_time import VirtualClock
-from tests.unit.report.cluster import Workload
-
-IMAGE = "shop/web:1"
+from tests.unit.core.leaves import manifest
+from tests.unit.core.player import watched
+from tests.unit.core.server import Server
+from tests.unit.core.world import WEB
 
 
 class Ears:
@@ -54,7 +53,8 @@ class World:
         self.clock = clock or VirtualClock(100.0)
         self.inbox: Inbox = SimpleQueue()
         self.ears = Ears(self.clock)
-        self.workload = Workload(image=IMAGE, replicas=2)
+        self.server = Server()
+        self.server.put(manifest("v1", replicas=2))
         self.asked: list[Asking] = []
         self.before_answer: Callable[[Asking], None] = lambda _: None
 
@@ -71,9 +71,9 @@ class World:
             case SaveRecord():
                 self.inbox.put(Recorded(now, number))
             case Read():
-                live = Known(self.workload.live())
-                sets, pods = self.workload.core_sets(), self.workload.core_pods()
-                self.inbox.put(ReadBack(now, number, live, sets, pods))
+                live = self.server.read(WEB)
+                assert live is not None
+                self.inbox.put(ReadBack(now, number, Known(live), *self.server.parts(WEB)))
             case Collect():
                 self.inbox.put(Collected(now, number, ()))
             case Release():
@@ -83,31 +83,20 @@ class World:
 
     def run(self, policy: Policy | None = None) -> Attempt:
         """Verify the Deployment as it stands."""
-        snapshot = unseen(self.workload.ref)
-        for thing in self.workload.objects():
-            snapshot = snapshot.fold(Observed(100.0, thing))
-        target = Target(self.workload.ref, snapshot, baseline_of(snapshot))
-        plan = Plan("verify", (target,), (), (), policy or Policy(), may_retreat=False)
+        plan = watched(self.server, WEB, policy=policy)
         return Engine(self.clock, self.inbox, self.answer, self.ears).run(plan)
-
-
-@pytest.fixture
-def world() -> World:
-    """Return a world whose Deployment is complete."""
-    world = World()
-    world.workload.serving(IMAGE, 1)
-    return world
 
 
 @pytest.fixture
 def stuck() -> World:
     """Return a world whose Deployment gets nowhere."""
-    return _stuck(World())
+    return stick(World())
 
 
-def _stuck(world: World) -> World:
-    world.workload.replica_set(IMAGE, 1, 2, 0)
-    world.workload.counted(2, 0)
+def stick(world: World) -> World:
+    """Let its pods never get ready."""
+    world.server.behaviour["shop/web:v1"] = "never-ready"
+    world.server.control(WEB)
     return world
 
 
@@ -135,8 +124,10 @@ def test_a_line_puts_the_next_sign_of_life_off(stuck: World) -> None:
     """Where something was said there is no silence yet."""
 
     def progress(effect: Asking) -> None:
+        (made,) = stuck.server.stored[WEB].sets
         if isinstance(effect, Read):
-            stuck.workload.replica_set(IMAGE, 1, 2, 1)
+            made.pods[0] = replace(made.pods[0], ready=True)
+            stuck.server.touch(WEB)
 
     stuck.before_answer = progress
     stuck.run(Policy(budgets=Budgets(timeout_seconds=80.0, read_interval_seconds=20.0)))
@@ -147,24 +138,25 @@ def test_a_line_puts_the_next_sign_of_life_off(stuck: World) -> None:
 class Restless(VirtualClock):
     """A clock by which the server says every second something that changes nothing."""
 
-    def __init__(self, world: Workload) -> None:
+    server: Server
+
+    def __init__(self) -> None:
         super().__init__(100.0)
-        self._noise = world
 
     def receive(self, inbox: SimpleQueue[object], seconds: float) -> object:  # type: ignore[override]
         """Return what is there, else an observation after a second."""
         if not inbox.empty():
             return inbox.get()
         self.advance_to(self.now() + min(1.0, seconds))
-        return Observed(self.now(), self._noise.core_sets()[0])
+        return Observed(self.now(), self.server.parts(WEB)[0][0])
 
 
 def test_messages_that_never_end_do_not_keep_it_from_its_time() -> None:
     """A busy namespace delays neither the sign of life nor the end of the budget."""
-    workload = Workload(image=IMAGE, replicas=2)
-    world = World(Restless(workload))
-    world.workload = workload
-    attempt = _stuck(world).run(Policy(budgets=Budgets(timeout_seconds=70.0)))
+    clock = Restless()
+    world = World(clock)
+    clock.server = world.server
+    attempt = stick(world).run(Policy(budgets=Budgets(timeout_seconds=70.0)))
     assert attempt.outcome is Outcome.FAILED
     assert world.clock.now() == 170.0
     assert world.ears.beats_at == [130.0, 160.0]

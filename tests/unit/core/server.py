@@ -343,7 +343,7 @@ class Server:
 
     def _pod(self, one: Set, stored: Stored, number: int, what: str) -> Pod:
         status = {
-            "good": world.container(),
+            "good": world.container(image_id=CleanText("shop/web@sha256:1111")),
             "crash": world.crashing(3),
             "crashed-once": world.crashing(1),
             "pull": world.waiting("InvalidImageName", "no such name"),

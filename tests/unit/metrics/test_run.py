@@ -20,7 +20,7 @@ from gate.report.document.document import document
 from gate.virtual_time import VirtualClock
 from tests.unit.metrics.runs import read, run_of, values
 from tests.unit.report.endings import ENDINGS
-from tests.unit.report.stage import run_of as document_run_of
+from tests.unit.report.endings import run_of as document_run_of
 
 PODS = "https://10.0.0.1/api/v1/namespaces/shop/pods"
 

@@ -23,8 +23,9 @@ from gate.report.schema.result import (
     Running,
     WorkloadResult,
 )
-from tests.unit.report.endings import ENDINGS
-from tests.unit.report.stage import Stage, run_of
+from gate.report.style.style import Style
+from gate.report.words.headline import headline
+from tests.unit.report.endings import ENDINGS, ReportPlayer, run_of
 
 RUN: Final = Run(RunIdentity("1.0.0", "id", "apply"), RunTimes("2026-11-21T12:00:00Z", 0.0, 12.0))
 HOSTILE: Final = (
@@ -107,15 +108,15 @@ MEASURED: Final[CheckHistory] = {
 }  # fmt: skip
 
 
-def result_of_stage(stage: Stage) -> Result:
-    """Return the document of a stage as a pipeline reads it: through JSON."""
-    found: Result = json.loads(json.dumps(document(stage.attempt, run_of(stage))))
+def result_of_player(player: ReportPlayer) -> Result:
+    """Return the document of an attempt as a pipeline reads it: through JSON."""
+    found: Result = json.loads(json.dumps(document(player.attempt, run_of(player))))
     return found
 
 
 @functools.cache
 def _of_ending(name: str) -> Result:
-    return result_of_stage(ENDINGS[name]())
+    return result_of_player(ENDINGS[name]())
 
 
 def example(name: str) -> Result:
@@ -144,22 +145,7 @@ def log_result(text: str = "panic", **over: Any) -> EvidenceResult:
 
 def object_result(**over: Any) -> ObjectResult:
     """Return a ConfigMap that a run changed."""
-    found: Any = {"kind": "ConfigMap", "namespace": "shop", "name": "settings"}
-    found |= {
-        "action": "changed",
-        "at_end": None,
-        "judged": False,
-        "coverage": "applied",
-        "file": "",
-        "line": 0,
-    }
-    found |= {
-        "changes": [],
-        "irreversible": "",
-        "not_restored": "",
-        "was_to_be": "",
-        "kept_otherwise": [],
-    }
+    found: Any = example("kept")["objects"][0] | {"at_end": None, "changes": []}
     result: ObjectResult = found | over
     return result
 
@@ -185,28 +171,14 @@ def workload_result(
     outcome: Outcome, reason: AnyReason, running: Running = "new", name: str = "web"
 ) -> WorkloadResult:
     """Return a Deployment that ended so: revision 4 after revision 3."""
-    was = {"revision": 3, "was_revision": None, "name": "web-3", "images": ["shop/web:3"]}
-    was |= {"served": True, "unverified": ""}
-    new = {"revision": 4, "was_revision": None, "name": "web-4", "images": ["shop/web:4"]}
-    found: Any = {
-        "kind": "Deployment",
-        "namespace": "shop",
-        "name": name,
-        "uid": "u",
-        "outcome": outcome,
-    }
-    found |= {"reason": reason.value, "message": "said", "changed": True, "running": running}
-    found["causes"] = [cause_of(reason, "said", 2)]
-    new |= {"image_ids": [], "restored": False}
-    found |= {"baseline": was, "new": new, "deletion": None, "evidence": []}
-    found |= {"pod_shares": [], "remarks": [], "lasting_effect": "", "remedy": ""}
-    result: WorkloadResult = found | {
-        "scaled_from": 2 if reason is Reason.SCALED_TO_ZERO else 0,
-        "undo_lacks": [],
-        "undo_conflicts": [],
-        "trees": [],
-        "undone": None,
-    }
+    found: Any = example("kept")["workloads"][0]
+    found["baseline"] |= {"revision": 3, "name": "web-3", "images": ["shop/web:3"]}
+    found["new"] |= {"revision": 4, "name": "web-4", "images": ["shop/web:4"]}
+    found |= {"name": name, "uid": "u", "outcome": outcome, "reason": reason.value}
+    found |= {"message": "said", "running": running, "causes": [cause_of(reason, "said", 2)]}
+    found |= {"evidence": [], "pod_shares": [], "trees": []}
+    found["scaled_from"] = 2 if reason is Reason.SCALED_TO_ZERO else 0
+    result: WorkloadResult = found
     return result
 
 
@@ -218,6 +190,18 @@ def result_of(*deployments: WorkloadResult) -> Result:
     result["workloads"] = list(deployments)
     result["recoverable"] = first["outcome"] == Outcome.INTERRUPTED
     return result
+
+
+def first_line(*workloads: WorkloadResult, **over: Any) -> str:
+    """Return the first line of the verdict about these, whole; `over` stands in the document."""
+    result: Any = result_of(*workloads) | over
+    return first_line_of(result)
+
+
+def first_line_of(result: Result) -> str:
+    """Return the first line of a document's verdict, whole."""
+    (line,) = headline(result, Style(width=1_000_000))
+    return line
 
 
 def spoilt(result: Result, words: str) -> Result:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import html as html_module
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from gate.core.checks.questions import Samples
+from gate.core.checks.questions import Answers, Errored, Samples
 from gate.core.checks.spec import Check, ComparedPods, Counts, During, Schedule
-from gate.core.protocol.effects import Ask, Effect
-from gate.core.protocol.events import Answered, AttemptEvent, Errored
+from gate.core.kinds.deployment.objects import ReplicaSet
+from gate.core.model.objects import Pod, Ref
+from gate.core.protocol.effects import Ask
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.report.check_report.rows import check_lines
 from gate.report.document.document import document
@@ -25,59 +26,53 @@ from gate.report.style.style import Style
 from tests.table import each
 from tests.unit.core.checks.count_looks import both, counts, samples
 from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
-from tests.unit.report.cluster import manifest
-from tests.unit.report.endings import serving
-from tests.unit.report.stage import Stage, run_of
+from tests.unit.core.leaves import manifest
+from tests.unit.core.server import Server
+from tests.unit.report.endings import ReportPlayer, run_of
 
 OLD_POD = "web-1-p0"
 NOON = "2026-11-21T12:00:00Z"
+Measure = Callable[[Ask], Answers | Errored]
 
 
-class Measured(Stage):
-    """A good rollout whose checks are answered by numbers, None for an error."""
+class Aging(Server):
+    """A server that has v1, whose pods were created at noon, but for an old one that is left."""
 
-    def __init__(self, values: Iterable[float | None], policy: Policy) -> None:
-        self.values = list(values)
-        self.web = serving()
-        super().__init__([self.web], [manifest("web", "shop/web:2")], policy)
+    def __init__(self, left_since: str = "") -> None:
+        super().__init__()
+        self.left: tuple[Pod, ...] = ()
+        _, pods = self.parts(self.put(manifest("v1")))
+        if left_since:
+            self.left = (replace(pods[0], created_at=left_since),)
 
-    def _answer(self, effect: Effect) -> AttemptEvent:
-        if not isinstance(effect, Ask):
-            return super()._answer(effect)
-        value = self.values.pop(0) if len(self.values) > 1 else self.values[0]
-        if value is None:
-            return Errored(self.attempt.now, effect.effect_id, unreachable())
-        return Answered(self.attempt.now, effect.effect_id, answer(value))
+    def parts(self, ref: Ref) -> tuple[tuple[ReplicaSet, ...], tuple[Pod, ...]]:
+        """Return the ReplicaSets and pods of a Deployment."""
+        sets, pods = super().parts(ref)
+        return sets, (*(replace(one, created_at=NOON) for one in pods), *self.left)
 
 
-def ended(
-    *values: float | None, checks: tuple[Check, ...] = (a_check(),), bake: float = 30.0
-) -> Measured:
-    """Return an attempt whose checks measured these numbers, the last one again and again."""
+def rolled_out(measure: Measure, *checks: Check, bake: float, left_since: str = "") -> Result:
+    """Return the document of a good rollout, through its bake window."""
     policy = Policy(
         checks=checks,
         budgets=Budgets(bake_seconds=bake),
         response=Response(on_failure=OnFailure.KEEP),
     )
-    stage = Measured(values, policy)
-    roll_out(stage)
-    return stage
+    player = ReportPlayer(Aging(left_since), manifest("v2"), policy=policy)
+    player.measure = measure
+    player.run()
+    return document(player.attempt, run_of(player))
 
 
-def roll_out(stage: Measured, old_pod_since: str = "") -> None:
-    """Play a good rollout, through its bake window; an old pod may be left, created then."""
-    stage.web.revision = 2
-    stage.web.counted(2, 4, 5)
-    stage.web.fill("shop/web:2", 2, 2)
-    stage.show(4.0)
-    stage.web.serving("shop/web:2", 2)
-    if old_pod_since:
-        stage.web.fill("shop/web:1", 1, 1)
-        for name, pod in stage.web.pods.items():
-            created_at = old_pod_since if name == OLD_POD else NOON
-            pod["metadata"]["creationTimestamp"] = created_at
-    stage.show(5.0)
-    stage.wait_out()
+def measuring(*values: float | None) -> Measure:
+    """Answer with these numbers, None for an error; with the last one again and again."""
+    left = list(values)
+
+    def measure(_: Ask) -> Answers | Errored:
+        value = left.pop(0) if len(left) > 1 else left[0]
+        return unreachable() if value is None else answer(value)
+
+    return measure
 
 
 ROW: CheckResult = {
@@ -109,33 +104,9 @@ def test_a_check_is_a_row_with_its_number(
     values: tuple[float | None, ...], fields: dict[str, Any]
 ) -> None:
     """The value that decided and how often it was measured; what JSON cannot hold is null."""
-    checks = (a_check() if values[0] == 0.1 else a_check(metric(least=0.0, most=None)),)
-    stage = ended(*values, checks=checks)
-    (row,) = document(stage.attempt, run_of(stage))["checks"]
+    check = a_check() if values[0] == 0.1 else a_check(metric(least=0.0, most=None))
+    (row,) = rolled_out(measuring(*values), check, bake=30.0)["checks"]
     assert row.items() >= fields.items()
-
-
-class Counting(Measured):
-    """A good rollout in which each version counts so many bad requests of a hundred at a look.
-
-    Other checks are answered by `values`, and after so many looks nobody answers.
-    """
-
-    def __init__(
-        self, new: int, old: int, policy: Policy, values: Iterable[float], looks: float
-    ) -> None:
-        self.shares, self.looks = (new, old), looks
-        super().__init__(values, policy)
-
-    def _answer(self, effect: Effect) -> AttemptEvent:
-        if not isinstance(effect, Ask) or effect.check != "errors":
-            return super()._answer(effect)
-        look = effect.tick.number
-        if look > self.looks:
-            return Errored(self.attempt.now, effect.effect_id, unreachable())
-        new, old = (samples(share * look, 100 * look) for share in self.shares)
-        of_old = Samples(old.form, tuple(replace(each, pod=OLD_POD) for each in old.series))
-        return Answered(self.attempt.now, effect.effect_id, both(new, of_old))
 
 
 def compared(new: int, old: int, old_pod_since: str = "", **how: Any) -> CheckResult:
@@ -153,19 +124,27 @@ def counting(
     looks: float = math.inf,
     **how: Any,
 ) -> Result:
-    """Return the document of a rollout with such a comparison."""
+    """Return the document of a rollout in which each version counts so many of a hundred a look.
+
+    Other checks are answered by `values`, and after so many looks nobody answers.
+    """
     probe = counts(**how).probe
     assert isinstance(probe, Counts)
     same = replace(probe, bad=query("bad"), total=query("total"))
     check = Check("errors", same, Schedule(10.0, 30.0, during=During.BAKE))
-    policy = Policy(
-        checks=(check, *more),
-        budgets=Budgets(bake_seconds=145.0),
-        response=Response(on_failure=OnFailure.KEEP),
-    )
-    stage = Counting(new, old, policy, values, looks)
-    roll_out(stage, old_pod_since)
-    return document(stage.attempt, run_of(stage))
+    others = measuring(*values)
+
+    def measure(ask: Ask) -> Answers | Errored:
+        look = ask.tick.number
+        if ask.check != check.name:
+            return others(ask)
+        if look > looks:
+            return unreachable()
+        of_new, of_old = (samples(share * look, 100 * look) for share in (new, old))
+        series = tuple(replace(each, pod=OLD_POD) for each in of_old.series)
+        return both(of_new, Samples(of_old.form, series))
+
+    return rolled_out(measure, check, *more, bake=145.0, left_since=old_pod_since)
 
 
 @pytest.mark.contract("B1212")
@@ -190,7 +169,7 @@ def test_every_form_says_what_was_compared(form: Format, new: int, old: int) -> 
 def test_a_comparison_that_was_cut_short_has_its_figures() -> None:
     """Another check ended the run in the middle."""
     late = replace(a_check(metric(most=0.5)), name="late")
-    result = counting(1, 1, late, values=[0.1] * 14 + [0.9])
+    result = counting(1, 1, late, values=[0.1] * 13 + [0.9])
     (found, _) = result["checks"]
     assert found["verdict"] == "undecided"
     assert found["comparison"] is not None
@@ -202,7 +181,7 @@ def test_a_comparison_that_was_cut_short_has_its_figures() -> None:
 def test_a_comparison_that_had_passed_has_though_another_check_ends_the_run() -> None:
     """A pass by counts does not grow old."""
     late = replace(a_check(metric(most=0.5)), name="late")
-    result = counting(1, 10, late, values=[0.1] * 14 + [0.9])
+    result = counting(1, 10, late, values=[0.1] * 13 + [0.9])
     assert [one["verdict"] for one in result["checks"]] == ["pass", "fail"]
 
 
@@ -266,12 +245,6 @@ def row(name: str, verdict: str, message: str = "", **over: Any) -> CheckResult:
     found: Any = ROW | {"name": name, "verdict": verdict, "message": message, "measurements": 1}
     result: CheckResult = found | {"failures": int(verdict == "fail"), "last_value": None} | over
     return result
-
-
-# -- the document ----------------------------------------------------------------------------------
-
-
-# -- for people ------------------------------------------------------------------------------------
 
 
 def test_of_many_checks_the_bad_ones_are_told() -> None:

@@ -21,23 +21,22 @@ from gate.report.document.course import MOST_SAMPLES, RESOLUTION_SECONDS, Course
 from gate.report.document.samples import history
 from gate.report.schema.course import PodCounts, PodHistory
 from tests.unit.core.checks.count_looks import counts, steady
-from tests.unit.report.endings import applying, crashed, never_ready
+from tests.unit.report.endings import ENDINGS, ReportPlayer, crashed, run_of, under_way
 from tests.unit.report.results import COMPARED
-from tests.unit.report.stage import Stage, run_of
 
 NONE: PodCounts = {"ready": 0, "starting": 0, "failing": 0, "terminating": 0}
 
 
-def pods_of(stage: Stage) -> PodHistory:
-    """Return the history of a stage's only Deployment."""
-    (found,) = history((), (), run_of(stage))["pods"]
+def pods_of(player: ReportPlayer) -> PodHistory:
+    """Return the history of an attempt's only Deployment."""
+    (found,) = history((), (), run_of(player))["pods"]
     return found
 
 
 @pytest.mark.contract("B566")
 def test_the_new_version_stays_the_new_one_on_the_way_back() -> None:
     """Each leg has its clocks, and minutes without a change are one sample."""
-    found = pods_of(never_ready())
+    found = pods_of(ENDINGS["never-ready"]())
     forward, back = found["legs"]
     assert (forward["leg"], forward["at_seconds"], back["leg"]) == ("forward", 1.5, "back")
     assert back["at_seconds"] > 600
@@ -52,15 +51,13 @@ def test_the_new_version_stays_the_new_one_on_the_way_back() -> None:
 @pytest.mark.contract("B566")
 def test_moments_close_together_are_one() -> None:
     """A thousand pods that change within a moment are counted twice, not a thousand times."""
-    stage, _ = applying()
-    start = stage.attempt.now
+    attempt = under_way().attempt
     course = Course()
     counted = 0
     for step in range(1000):
         before = course.sampled_at
-        course = course.after_step(
-            replace(stage.attempt, now=start + step * RESOLUTION_SECONDS / 900)
-        )
+        at = attempt.now + step * RESOLUTION_SECONDS / 900
+        course = course.after_step(replace(attempt, now=at))
         counted += course.sampled_at != before
     assert counted <= 3
 
@@ -68,7 +65,7 @@ def test_moments_close_together_are_one() -> None:
 @pytest.mark.contract("B566")
 def test_a_long_course_is_thinned_out() -> None:
     """Its first moment and its last two are kept, and it never goes beyond its bound."""
-    attempt = applying()[0].attempt
+    attempt = under_way().attempt
     (ref,) = attempt.workloads.rollouts
     course = Course()
     for step in range(5 * MOST_SAMPLES):
@@ -97,7 +94,7 @@ def _wanting(attempt: Attempt, step: int) -> Attempt:
 def test_failures_outlast_passes_where_measurements_are_too_many() -> None:
     """What speaks against a version is what a reader looks for."""
     check = Check("errors", Metric(Query.parse("errors", frozenset()), Bounds(most=1.0)))
-    attempt = applying()[0].attempt
+    attempt = under_way().attempt
     run = CheckRun.start(check, attempt.now)
     course = Course()
     for step in range(1, 4 * MOST_SAMPLES):
@@ -110,7 +107,7 @@ def test_failures_outlast_passes_where_measurements_are_too_many() -> None:
     assert len(found) <= MOST_SAMPLES
     assert len([what for _, what in found if what.kind is Kind.FAIL]) == 4 * MOST_SAMPLES // 40 - 1
     rows = [COMPARED]
-    shown = history([check], rows, replace(run_of(applying()[0]), course=course))["checks"]
+    shown = history([check], rows, replace(run_of(under_way()), course=course))["checks"]
     assert shown[0]["comparison"] is None
     assert (shown[0]["least"], shown[0]["most"]) == (None, 1.0)
     assert shown[0]["samples"][-1]["value"] == 4.0 * MOST_SAMPLES - 1
@@ -121,7 +118,7 @@ def test_failures_outlast_passes_where_measurements_are_too_many() -> None:
 def test_a_long_comparison_is_thinned_out() -> None:
     """Of 500 looks the first, the one that decided and the last are kept, with their intervals."""
     check = counts()
-    attempt, course = applying()[0].attempt, Course()
+    attempt, course = under_way().attempt, Course()
     run, decided = CheckRun.start(check, attempt.now), 0.0
     for look in range(1, 500):
         run = steady(run, 1, (1, 100), (1, 100))
@@ -135,7 +132,7 @@ def test_a_long_comparison_is_thinned_out() -> None:
     assert found.decided_at == decided
     assert decided in [look.at for look in found.looks]
     assert found.looks[-1].low < 1 < found.looks[-1].high < 1.5
-    run_at_the_end = replace(run_of(applying()[0]), course=course)
+    run_at_the_end = replace(run_of(under_way()), course=course)
     row = {**COMPARED, "name": check.name, "verdict": "pass"}
     (shown,) = history([check], [row], run_at_the_end)["checks"]  # type: ignore[list-item]
     comparison = shown["comparison"]
@@ -161,7 +158,7 @@ def test_a_long_comparison_is_thinned_out() -> None:
 @pytest.mark.contract("B1210")
 def test_a_comparison_that_starts_again_has_the_looks_of_its_last_phase() -> None:
     """A check of the bake window alone begins with each window."""
-    attempt, course = applying()[0].attempt, Course()
+    attempt, course = under_way().attempt, Course()
     first = steady(CheckRun.start(counts(), attempt.now), 12, (9, 100), (1, 100))
     course = _after(course, attempt, first, 1)
     assert course.compared["errors"].decided_at == first.last_at
@@ -184,4 +181,4 @@ def test_both_versions_are_counted_by_state() -> None:
     samples = pods_of(crashed())["samples"]
     assert samples[0]["at_seconds"] == 1.5
     assert (samples[0]["new"], samples[0]["old"]) == (NONE, {**NONE, "ready": 4})
-    assert {"at_seconds": 11.52, "new": {**NONE, "failing": 2}}.items() <= {**samples[-2]}.items()
+    assert {"at_seconds": 2.5, "new": {**NONE, "failing": 2}}.items() <= {**samples[-2]}.items()

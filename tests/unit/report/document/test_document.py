@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Announce, Write
-from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected, WriteUncertain
+from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
 from gate.core.steps.step import begin
 from gate.report.document.document import MOST_TIMELINE_LINES, document, minimal
@@ -25,18 +24,11 @@ from gate.report.schema.json_schema import result_schema
 from gate.report.schema.printed_result import with_deployments
 from gate.report.style.style import Style
 from tests.table import each
+from tests.unit.core.leaves import manifest
+from tests.unit.core.player import lost, serving
 from tests.unit.core.world import refusals
-from tests.unit.report.cluster import WAITING_CRASH, manifest
-from tests.unit.report.endings import (
-    ENDINGS,
-    apply_rejected,
-    crashed,
-    interrupted,
-    serving,
-    two_failed,
-)
-from tests.unit.report.results import example, result_of_stage
-from tests.unit.report.stage import Stage
+from tests.unit.report.endings import ENDINGS, ReportPlayer, apply_rejected, two_failed, under_way
+from tests.unit.report.results import example, result_of_player
 
 VALIDATOR = Draft202012Validator(result_schema())
 
@@ -82,7 +74,7 @@ def test_a_run_without_an_attempt_has_a_document() -> None:
         ("conflict", "refused", 3, "Conflict", "baseline", ["unchanged"]),
         ("lost-contact", "lost-contact", 9, "Unreachable", "unknown", ["changed"]),
         ("interrupted", "interrupted", 143, "Interrupted", "mixed", ["changed"]),
-        ("rollback-failed", "rollback-failed", 5, "CrashLoop", "baseline", ["restored"] * 2),
+        ("rollback-failed", "rollback-failed", 5, "CrashLoop", "mixed", ["restored"] * 2),
         ("observed", "observed", 0, "CrashLoop", "mixed", ["changed", "changed"]),
         ("kept", "failed", 6, "CrashLoop", "mixed", ["changed", "changed"]),
         ("paused", "failed", 6, "CrashLoop", "mixed", ["changed", "changed"]),
@@ -104,16 +96,16 @@ BASELINE = {
     "revision": 3,
     "was_revision": 1,
     "name": "web-1",
-    "images": ["shop/web:1"],
+    "images": ["shop/web:v1"],
     "served": True,
     "unverified": "",
 }
-NEW = {"revision": 2, "was_revision": None, "name": "web-2", "images": ["shop/web:2"]}
+NEW = {"revision": 2, "was_revision": None, "name": "web-2", "images": ["shop/web:v2"]}
 ROLLBACK = {
     "reason": "CrashLoop",
-    "written_at": "2026-11-21T12:00:11.520Z",
+    "written_at": "2026-11-21T12:00:02.500Z",
     "verified": True,
-    "duration_seconds": 3.02,
+    "duration_seconds": 1.0,
 }
 
 
@@ -128,7 +120,7 @@ ROLLBACK = {
         ("first-failed", "objects/0/changes", []),
         ("conflict", "workloads/0/new/revision", None),
         ("conflict", "workloads/0/new/name", ""),
-        ("conflict", "workloads/0/new/images", ["shop/web:2"]),
+        ("conflict", "workloads/0/new/images", ["shop/web:v2"]),
         ("conflict", "workloads/0/changed", False),
         ("rollback-failed", "rollback/verified", False),
         *((name, "rollback", None) for name in ("verified", "kept", "paused", "scaled-to-zero")),
@@ -138,8 +130,8 @@ ROLLBACK = {
         ("rolled-back", "objects/0/judged", False),
         ("rolled-back", "objects/0/changes/0/path", "data.mode"),
         ("rolled-back", "objects/1/judged", True),
-        ("rolled-back", "objects/1/changes/0/after", "shop/web:2"),
-        ("rolled-back", "workloads/0/uid", "uid-web"),
+        ("rolled-back", "objects/1/changes/0/after", "shop/web:v2"),
+        ("rolled-back", "workloads/0/uid", "web-uid-1001"),
         ("rolled-back", "workloads/0/changed", True),
         ("rolled-back", "workloads/0/baseline", BASELINE),
         ("rolled-back", "workloads/0/new", {**NEW, "image_ids": [], "restored": False}),
@@ -167,11 +159,11 @@ def test_nothing_is_made_up(name: str, path: str, value: object) -> None:
 @pytest.mark.contract("B173", "B1053")
 def test_a_deployment_that_was_never_written_runs_what_it_ran() -> None:
     """The apply was rejected at it: the ConfigMap before it is restored, its baseline runs."""
-    result = result_of_stage(apply_rejected())
+    result = result_of_player(apply_rejected())
     (web,) = result["workloads"]
     assert (web["outcome"], web["running"]) == ("refused", "baseline")
     assert web["message"].startswith("it was not written: ")
-    assert (web["new"]["images"], web["new"]["name"]) == (["shop/web:2"], "")
+    assert (web["new"]["images"], web["new"]["name"]) == (["shop/web:v2"], "")
     assert [item["action"] for item in result["objects"]] == ["restored", "unchanged"]
     assert result["rollback"] is not None
     assert result["rollback"]["reason"] == "ApplyRejected"
@@ -180,14 +172,13 @@ def test_a_deployment_that_was_never_written_runs_what_it_ran() -> None:
 @pytest.mark.contract("B1059")
 def test_a_write_whose_answer_was_lost_is_in_doubt() -> None:
     """Nobody may read "changed" or "unchanged" where nobody knows; each report says so."""
-
-    def lost(write: Write) -> AttemptEvent:
-        return WriteUncertain(100.0, write.effect_id, "connection reset")
-
-    stage = Stage([serving()], [manifest("web", "shop/web:2")], answer=lost, readable=False)
-    for event in refusals(stage.attempt.now + 1.0, why="no route to host"):
-        stage.hear(event)
-    result = result_of_stage(stage)
+    player = ReportPlayer(serving(), manifest("v2"))
+    player.bend(Write, lambda player, write: lost(player, write, done=False))
+    player.read_nothing()
+    player.run(at_most=player.attempt.now)
+    for event in refusals(player.attempt.now + 1.0, why="no route to host"):
+        player.hear(event)
+    result = result_of_player(player)
     assert result["outcome"] == "lost-contact"
     assert [item["action"] for item in result["objects"]] == ["in-doubt"]
     assert "the answer to the write of deployment/web was lost" in result["warnings"][0]
@@ -200,17 +191,12 @@ def test_a_write_whose_answer_was_lost_is_in_doubt() -> None:
 @pytest.mark.contract("B1059")
 def test_a_way_back_whose_answer_was_lost_is_in_doubt() -> None:
     """It is neither restored nor known to be as the apply left it."""
-
-    def lost(write: Write) -> AttemptEvent | None:
-        is_back = "shop/web:1" in json.dumps(write.body.thaw())
-        return WriteUncertain(110.0, write.effect_id, "connection reset") if is_back else None
-
-    policy = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
-    stage = Stage([serving()], [manifest("web", "shop/web:2")], policy, answer=lost)
-    stage.readable = False
-    stage.hear(Interrupted(stage.attempt.now + 1.0, 15))
-    stage.wait_until(stage.attempt.now + 120.0)
-    result = result_of_stage(stage)
+    player = under_way(policy=Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK)))
+    player.bend(Write, lambda player, write: lost(player, write, done=False))
+    player.read_nothing()
+    player.hear(Interrupted(player.attempt.now + 1.0, 15))
+    player.run(at_most=player.attempt.now + 120.0)
+    result = result_of_player(player)
     assert result["outcome"] == "interrupted"
     assert [item["action"] for item in result["objects"]] == ["in-doubt"]
 
@@ -218,28 +204,15 @@ def test_a_way_back_whose_answer_was_lost_is_in_doubt() -> None:
 @pytest.mark.contract("B1137")
 def test_fields_left_to_their_new_owners_are_named() -> None:
     """A rollback that meets another manager's field drops it and says so, first of the warnings."""
-
-    def contested(write: Write) -> AttemptEvent | None:
-        spec = write.body.thaw()["spec"]
-        back = spec["template"]["spec"]["containers"][0]["image"] == "shop/web:1"
-        if back and "replicas" in spec:
-            message = CleanText("conflict")
-            paths = ("spec.replicas",)
-            return WriteRejected(110.0, write.effect_id, Reason.CONFLICT, message, paths)
-        return None
-
-    stage = Stage([serving()], [manifest("web", "shop/web:2")], answer=contested)
-    (web,), (failed,) = stage.workloads.values(), crashed().workloads.values()
-    web.revision = 2
-    web.sets, web.pods = failed.sets, failed.pods
-    web.counted(2, 3, 5)
-    stage.show(9.0)
-    stage.serve_again()
+    player = ReportPlayer(serving(v2="crash"), manifest("v2"))
+    player.run(lambda attempt: bool(attempt.ledger.written))
+    player.server.edit(player.web, "autoscaler", {"spec.replicas": 5})
+    player.run()
     times = RunTimes("2026-11-21T12:00:00Z", 0.0, 1.0)
     lines = RunLines(warnings=("known ahead",), advice=("no probe",))
     run = Run(RunIdentity("1", "id", "apply"), times, lines=lines)
-    first, *others = document(stage.attempt, run)["warnings"]
-    assert "the rollback left spec.replicas of deployment/web as others have it" in first
+    first, *others = document(player.attempt, run)["warnings"]
+    assert "the rollback left .spec.replicas of deployment/web as others have it" in first
     assert others == ["known ahead", "no probe"]
 
 
@@ -267,27 +240,25 @@ def test_a_long_timeline_keeps_its_first_and_last_lines() -> None:
 
 def test_an_interrupt_before_new_pods_is_no_baseline() -> None:
     """The new version is on its way: nobody may read that the old one stays."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")])
-    stage.hear(Interrupted(stage.attempt.now + 0.1, 2))
-    result = result_of_stage(stage)
+    player = ReportPlayer(serving(), manifest("v2"))
+    player.control = False
+    player.run(at_most=player.attempt.now)
+    player.hear(Interrupted(player.attempt.now + 0.1, 2))
+    player.run()
+    result = result_of_player(player)
     assert result["exit_code"] == 130
     assert result["workloads"][0]["running"] == "mixed"
-    assert interrupted().attempt.exit_code == 143
 
 
 def test_a_rollback_that_holds_for_one_alone_is_not_verified() -> None:
     """Two went back, one of them serves again."""
-    stage = two_failed()
-    first = next(iter(stage.attempt.result.endings))
-    serves = replace(stage.attempt.result.endings[first], outcome=Outcome.ROLLED_BACK)
-    stage.attempt = replace(
-        stage.attempt,
-        result=replace(
-            stage.attempt.result, endings=stage.attempt.result.endings.put(first, serves)
-        ),
+    player = two_failed()
+    ending = player.attempt.result.endings[player.web]
+    serves = player.attempt.result.endings.put(
+        player.web, replace(ending, outcome=Outcome.ROLLED_BACK)
     )
-    result = result_of_stage(stage)
+    player.attempt = replace(player.attempt, result=replace(player.attempt.result, endings=serves))
+    result = result_of_player(player)
     assert [d["outcome"] for d in result["workloads"]] == ["rolled-back", "rollback-failed"]
     assert result["rollback"] is not None
     assert result["rollback"]["verified"] is False
@@ -295,19 +266,10 @@ def test_a_rollback_that_holds_for_one_alone_is_not_verified() -> None:
 
 def test_where_the_template_is_the_same_the_way_back_ends_at_the_baseline() -> None:
     """A change of replicas makes no ReplicaSet: after its rollback the same one is the old one."""
-    web = serving()
+    server = serving()
+    server.behaviour["shop/web:v1"] = "crash"
     policy = Policy(budgets=Budgets(rollback_timeout_seconds=60.0))
-    stage = Stage([web], [manifest("web", "shop/web:1", 6)], policy)
-    web.replica_set("shop/web:1", 1, 6, 4)
-    web.pod("shop/web:1", "p4", WAITING_CRASH)
-    web.pod("shop/web:1", "p5", WAITING_CRASH)
-    web.replicas = 6
-    web.counted(6, 4, 6)
-    stage.show(5.0)
-    web.replicas = 4
-    web.replica_set("shop/web:1", 1, 4, 3)
-    web.counted(4, 3, 4)
-    stage.show(1.0)
-    stage.wait_out()
-    (told_of,) = result_of_stage(stage)["workloads"]
+    player = ReportPlayer(server, manifest("v1", replicas=6), policy=policy)
+    player.run()
+    (told_of,) = result_of_player(player)["workloads"]
     assert (told_of["outcome"], told_of["running"]) == ("rollback-failed", "baseline")

@@ -6,45 +6,41 @@ from dataclasses import replace
 
 from gate.core.model.objects import CleanText
 from gate.core.protocol.events import Evidence
+from gate.core.rollout.observations import Observed
 from gate.report.document.evidence import MOST_LINES, MOST_PIECES, evidence
 from gate.report.schema.result import EvidenceResult
-from tests.unit.report.cluster import RUNNING, WAITING_CRASH, WAITING_PULL, manifest, warning
-from tests.unit.report.endings import crashed, serving, two_failed
-from tests.unit.report.stage import Stage
+from tests.unit.core.world import container, later, terminated
+from tests.unit.report.endings import ReportPlayer, two_failed, under_way
 
 
-def pieces(stage: Stage) -> list[EvidenceResult]:
-    """Return the evidence of a stage's first Deployment."""
-    (ref, *_) = stage.workloads
-    return evidence(stage.attempt, ref)
+def pieces(player: ReportPlayer) -> list[EvidenceResult]:
+    """Return the evidence of an attempt's first Deployment."""
+    return evidence(player.attempt, player.web)
 
 
 def test_old_pods_are_no_evidence() -> None:
     """A warning about a pod of the version that serves says nothing of the new one."""
-    stage = crashed()
-    (web,) = stage.workloads.values()
-    web.fill("shop/web:1", 1, 3)
-    event = warning(web, "web-1-p0", "Unhealthy", "probe failed", "2026-11-21T12:00:11Z")
-    stage.show(0.5, event)
-    stage.serve_again()
-    assert not any("probe failed" in piece["text"] for piece in pieces(stage))
+    player = under_way("never-ready")
+    for pod in (player.pods()[0], player.pods()[-1]):
+        player.warn(pod, "Unhealthy", f"probe of {pod.name} failed")
+    player.run()
+    said = [piece["text"] for piece in pieces(player) if piece["kind"] == "event"]
+    assert said == ["Unhealthy: probe of web-2-p1 failed"]
 
 
 def test_the_evidence_is_bounded() -> None:
     """Ten pieces of twenty lines, however much there is; of a log the last lines."""
-    stage = crashed()
     lines = "\n".join(f"line {index}" for index in range(100))
     many = tuple(
         Evidence("log", f"web-2-p{index}", "web", CleanText(f"{lines} {index}"), "")
         for index in range(9)
     )
-    (web,) = stage.workloads.values()
+    player = under_way("never-ready")
     for index in range(9):
-        at = f"2026-11-21T12:01:0{index}Z"
-        stage.show(0.1, warning(web, "web-2-p0", f"Reason{index}", f"message {index}", at))
-    stage.serve_again()
-    stage.attempt = replace(stage.attempt, result=replace(stage.attempt.result, evidence=many))
-    found = pieces(stage)
+        player.warn(player.pods()[-1], f"Reason{index}", f"message {index}")
+    player.run()
+    player.attempt = replace(player.attempt, result=replace(player.attempt.result, evidence=many))
+    found = pieces(player)
     assert len(found) <= MOST_PIECES
     assert all(len(piece["text"].splitlines()) <= MOST_LINES for piece in found)
     assert found[0]["text"].splitlines()[0] == "line 80"
@@ -53,25 +49,24 @@ def test_the_evidence_is_bounded() -> None:
 
 
 def test_two_that_failed_each_have_their_own() -> None:
-    """Nobody reads the api's log under the web's name."""
-    stage = two_failed()
-    logs = {
-        ref.name: [p["text"] for p in evidence(stage.attempt, ref) if p["kind"] == "log"]
-        for ref in stage.workloads
+    """Nobody reads of the api's pods under the web's name."""
+    player = two_failed()
+    pods = {
+        one.ref.name: {piece["pod"] for piece in evidence(player.attempt, one.ref)}
+        for one in player.attempt.plan.targets
     }
-    assert logs == {"web": ["web log"], "api": ["api log"]}
+    assert pods == {"web": {"web-2-p0"}, "api": {"api-2-p0"}}
 
 
 def test_a_pod_that_recovered_is_no_evidence() -> None:
     """It crashed once, long ago, and is ready: its last termination tells nothing."""
-    stage = Stage([web := serving()], [manifest("web", "shop/web:2")])
-    web.replica_set("shop/web:2", 2, 3, 1)
-    web.pod("shop/web:2", "a", {**WAITING_CRASH, **RUNNING, "restartCount": 1})
-    web.pod("shop/web:2", "p0", WAITING_PULL)
-    web.pod("shop/web:2", "p1", WAITING_PULL)
-    web.counted(3, 4, 6)
-    stage.show(1.0)
-    stage.wait_until(140.0)
-    stage.serve_again(2.0)
-    assert stage.attempt.ended
-    assert [piece for piece in pieces(stage) if piece["kind"] == "termination"] == []
+    player = under_way("never-ready")
+    first, second = player.pods()[-2:]
+    crashed_once = container(restarts=1, last_terminated=terminated())
+    for pod, is_ready in ((first, True), (second, False)):
+        status = replace(crashed_once, ready=is_ready)
+        changed = later(pod, 9999, containers=(status,), ready=is_ready)
+        player.hear(Observed(player.attempt.now, changed))
+    player.run()
+    of = [piece["pod"] for piece in pieces(player) if piece["kind"] == "termination"]
+    assert of == [second.name]

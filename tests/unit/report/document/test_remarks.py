@@ -10,8 +10,7 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.report.document.remarks import remarks
-from tests.unit.report.cluster import managed_by, manifest
-from tests.unit.report.endings import ENDINGS, verified
+from tests.unit.report.endings import ENDINGS
 
 
 @pytest.mark.contract("B541", "B906")
@@ -36,7 +35,7 @@ def test_a_pause_of_ours_is_told(is_locked: bool, apply: str, is_first: bool) ->
 @pytest.mark.parametrize("command", ["apply", "undo", "restart", "resume", "recover"])
 def test_replicas_that_an_autoscaler_owns_are_told(command: str) -> None:
     """Of an apply, whose manifest says 4; what has no manifest keeps the live number."""
-    attempt = verified().attempt
+    attempt = ENDINGS["verified"]().attempt
     (write,) = attempt.plan.writes
     plan = replace(attempt.plan, command=command, writes=(replace(write, autoscaled=True),))
     warning = "spec.replicas of deployment/web is its autoscaler's: the manifest's was left out"
@@ -45,10 +44,11 @@ def test_replicas_that_an_autoscaler_owns_are_told(command: str) -> None:
 
 def test_managers_that_lost_fields_to_a_forced_apply_are_named() -> None:
     """A hot fix by hand must not vanish unseen, not even with --force-conflicts."""
-    attempt = verified().attempt
+    attempt = ENDINGS["verified"]().attempt
     ((ref, written),) = attempt.ledger.written.items()
     assert written.before is not None
-    theirs = managed_by("kubectl-edit", manifest("web", "shop/web:1"), "Update")
+    (ours,) = written.before.managed.thaw()["managedFields"]
+    theirs = {**ours, "manager": "kubectl-edit", "operation": "Update"}
     before = replace(written.before, managed=Body.of({"managedFields": [theirs]}))
     forced = replace(written, before=before, forced=True)
     shared = Body.of({"managedFields": [*written.after.managed.thaw()["managedFields"], theirs]})

@@ -16,40 +16,43 @@ from gate.core.checks.spec import Bounds, Check, Command, Metric, Schedule
 from gate.core.checks.tick_grid import Tick
 from gate.core.model.body import FrozenMap
 from gate.core.plan.leg import Leg
+from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Budgets, Policy
 from gate.report.live.attempts import attempt_view, status_view
 from gate.report.live.view import Mark, View
 from tests.unit.core.checks.count_looks import counts, steady
-from tests.unit.report.cluster import RUNNING, WAITING_CRASH, manifest
-from tests.unit.report.endings import applying, crashed, lost_contact, serving, two_deployments
-from tests.unit.report.stage import Stage
+from tests.unit.core.leaves import manifest
+from tests.unit.core.server import Server
+from tests.unit.core.world import container, crashing, later, terminated
+from tests.unit.report.endings import ReportPlayer, going_back, lost_contact, one_failed, under_way
 
 STARTED_AT = 98.5
 
 
-def seen(stage: Stage, after: float = 0.0) -> View:
-    """Return what there is to see of a stage some seconds later."""
-    return attempt_view(stage.attempt, stage.attempt.now + after, STARTED_AT)
+def seen(player: ReportPlayer, after: float = 0.0) -> View:
+    """Return what there is to see of an attempt some seconds later."""
+    return attempt_view(player.attempt, player.attempt.now + after, STARTED_AT)
 
 
-def half_way(policy: Policy | None = None) -> Stage:
-    """Return a rollout from web:1 to web:2 with one new pod ready and one that crashes."""
-    stage, web = applying(policy=policy)
-    web.revision = 2
-    web.fill("shop/web:1", 1, 3)
-    del web.pods["web-1-p3"]
-    web.replica_set("shop/web:2", 2, 2, 1)
-    web.pod("shop/web:2", "p0", RUNNING)
-    web.pod("shop/web:2", "p1", WAITING_CRASH)
-    web.counted(2, 4, 5)
-    stage.show(4.0)
-    return stage
+def half_way() -> ReportPlayer:
+    """Return a rollout from v1 to v2 with one new pod ready and one that crashes."""
+    player = under_way(policy=Policy(budgets=Budgets(timeout_seconds=300.0)))
+    first, second = player.pods()[-2:]
+    panic = terminated(message="panic: DATABASE_URL is not set")
+    new = later(
+        player.server.parts(player.web)[0][-1], 9999, ready_replicas=1, available_replicas=1
+    )
+    player.hear(Observed(player.attempt.now + 1.5, new))
+    for pod, status in ((first, container()), (second, crashing(last_terminated=panic))):
+        changed = later(pod, 9999, containers=(status,), ready=status.ready)
+        player.hear(Observed(player.attempt.now, changed))
+    return player
 
 
 @pytest.mark.contract("B630")
 def test_on_the_way_back_it_says_which_version_failed() -> None:
     """And which one comes back, first."""
-    view = seen(crashed())
+    view = seen(going_back())
     assert (view.phase, view.mark, view.checks) == ("rolling back", Mark.BAD, ())
     roles = [(each.role, each.name) for each in view.workloads[0].revisions]
     assert roles == [("back", "web-1"), ("failed", "web-2")]
@@ -57,8 +60,7 @@ def test_on_the_way_back_it_says_which_version_failed() -> None:
 
 def test_a_deployment_that_goes_back_for_another_one_has_not_failed() -> None:
     """Its version was in order."""
-    stage = two_deployments()
-    attempt = at(stage.attempt, State.FOLLOWING)
+    attempt = at(one_failed().attempt, State.FOLLOWING)
     view = attempt_view(attempt, attempt.now, STARTED_AT)
     roles = {each.name: [one.role for one in each.revisions] for each in view.workloads}
     assert roles == {"deployment/web": ["back", "failed"], "deployment/api": ["back", "new"]}
@@ -67,16 +69,12 @@ def test_a_deployment_that_goes_back_for_another_one_has_not_failed() -> None:
 @pytest.mark.contract("B630")
 def test_both_clocks_run_and_the_bake_window_is_one() -> None:
     """No progress against the deadline of the Deployment, the whole against the timeout."""
-    stage = half_way(Policy(budgets=Budgets(timeout_seconds=300.0)))
-    first, whole = seen(stage, 20.0).clocks
+    first, whole = seen(half_way(), 20.0).clocks
     assert (first.label, first.limit_seconds) == ("no progress", 600.0)
     assert (whole.label, whole.limit_seconds) == ("in all", 300.0)
     assert first.seconds == pytest.approx(20.0)
-    assert whole.seconds == pytest.approx(24.01), "since the write"
-    baking = half_way(Policy(budgets=Budgets(bake_seconds=60.0)))
-    (web,) = baking.workloads.values()
-    web.serving("shop/web:2", 2)
-    baking.show(5.0)
+    assert whole.seconds == pytest.approx(22.5), "since the write"
+    baking = under_way("good", Policy(budgets=Budgets(bake_seconds=60.0)))
     *_, bake = seen(baking, 15.0).clocks
     assert (bake.label, bake.welcome) == ("bake window", True)
     assert bake.limit_seconds == pytest.approx(60.0)
@@ -125,20 +123,17 @@ def test_a_comparison_shows_what_both_versions_counted() -> None:
 
 def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:
     """With its verdict as what is being done; before it was read, that it was not."""
-    stage = half_way()
-    (rollout,) = stage.attempt.workloads.rollouts.values()
-    view = status_view(rollout, stage.attempt.now, stage.attempt.now - 3.0)
+    attempt = half_way().attempt
+    (rollout,) = attempt.workloads.rollouts.values()
+    view = status_view(rollout, attempt.now, attempt.now - 3.0)
     assert (view.phase, view.seconds, view.checks) == ("progressing", 3.0, ())
     assert [each.role for each in view.workloads[0].revisions] == ["current", "other"]
 
 
 def test_what_is_not_there_yet_is_said() -> None:
     """A first deployment has nothing to show before its write; without contact, that is said."""
-    web = serving()
-    attempt = Stage([web], [manifest("web", "shop/web:1")], exists=False).attempt
-    rollouts = type(attempt.workloads.rollouts)()
-    before = replace(attempt, workloads=replace(attempt.workloads, rollouts=rollouts))
-    view = attempt_view(at(before, State.WRITING), before.now, STARTED_AT)
+    attempt = at(ReportPlayer(Server(), manifest("v1")).attempt, State.WRITING)
+    view = attempt_view(attempt, attempt.now, STARTED_AT)
     assert (view.phase, view.workloads[0].words) == ("applying", "does not exist")
     view = seen(lost_contact())
     assert view.phase.startswith("the API server is unreachable: connection refused")

@@ -39,15 +39,15 @@ def test_a_rollout_as_a_terminal_shows_it() -> None:
     attempt = half_way().attempt
     view = attempt_view(attempt, attempt.now + 20.0, STARTED_AT)
     assert lines(view, Look(79, 18)) == [
-        "── rolling out ───────────────────────────────────────────────────────── 25s ──",
+        "── rolling out ───────────────────────────────────────────────────────── 24s ──",
         "• deployment/web in shop: 1 of 4 new pods available, 3 old pods remain",
         "├─ ! CrashLoop: web: Error, exit code 1, 3 restarts: panic: DATABASE_URL is no…",
-        "├─ new web-2: 1 of 2 ready, shop/web:2",
+        "├─ new web-2: 1 of 2 ready, shop/web:v2",
         "│  ├─ ✗ web-2-p1: CrashLoopBackOff; 3 restarts; last: Error, exit code 1 at 20…",
         "│  └─ ✓ web-2-p0: ready",
-        "└─ ✓ old web-1: 3 of 3 ready, shop/web:1",
+        "└─ ✓ old web-1: 3 of 3 ready, shop/web:v1",
         "no progress  ━━────────────────────────────────────────────────────  20s of 10m",
-        "in all       ━─────────────────────────────────────────────────────  24s of 20m",
+        "in all       ━━━━──────────────────────────────────────────────────   22s of 5m",
     ]
 
 

@@ -24,7 +24,7 @@ FILE = Path("result.json")
 OF_SENTENCES = ("takes_back", "has_recovered", "would_have", "message", "not_restored")
 UNDONE = "an undo takes back what the gate had left"
 """What versions wrote in whose documents this sentence alone said so."""
-NO_RIGHT = 'configmaps "settings" is forbidden: User "ci" cannot patch resource "configmaps"'
+NO_RIGHT = 'configmaps "flags" is forbidden: User "ci" cannot patch resource "configmaps"'
 
 
 def rewritten(document: Any) -> Any:
@@ -70,9 +70,9 @@ def refused() -> dict[str, Any]:
 def without_a_right() -> dict[str, Any]:
     """Return a result of which one object did not go back, for want of a right."""
     item: dict[str, Any] = {**example("rolled-back")["objects"][0], "kind": "ConfigMap"}
-    item |= {"name": "settings", "judged": False, "action": "kept", "not_restored": "Forbidden"}
+    item |= {"name": "flags", "judged": False, "action": "kept", "not_restored": "Forbidden"}
     found: dict[str, Any] = {**example("rolled-back"), "outcome": "rollback-failed", "exit_code": 5}
-    warnings = [f"configmap/settings could not be restored: {NO_RIGHT}"]
+    warnings = [f"configmap/flags could not be restored: {NO_RIGHT}"]
     return {**found, "objects": [*found["objects"], item], "warnings": warnings}
 
 

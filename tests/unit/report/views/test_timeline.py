@@ -14,9 +14,10 @@ from gate.core.protocol.events import AccessRefused, ContactLost
 from gate.core.rollout.policy import Budgets, Policy
 from gate.report.views.timeline import timeline_line, waiting_for
 from tests.unit.core.checks.count_looks import counts, started, steady
-from tests.unit.report.cluster import NOT_READY, manifest
-from tests.unit.report.endings import ENDINGS, applying, serving
-from tests.unit.report.stage import Stage
+from tests.unit.core.leaves import manifest
+from tests.unit.core.player import serving
+from tests.unit.core.server import Server
+from tests.unit.report.endings import ENDINGS, ReportPlayer, under_way
 
 
 @pytest.mark.contract("B170")
@@ -29,37 +30,26 @@ def test_a_line_has_the_seconds_since_the_start() -> None:
     assert timeline_line(several, 100.0) == "   0.0s  replicaset  a b c"
 
 
-def half_way() -> Stage:
-    """Return a rollout two of whose new pods are not ready."""
-    stage, web = applying()
-    web.revision = 2
-    web.replica_set("shop/web:2", 2, 2, 0)
-    for name in ("p0", "p1"):
-        web.pod("shop/web:2", name, NOT_READY)
-    web.counted(2, 3, 5)
-    stage.show(2.0)
-    return stage
-
-
 @pytest.mark.contract("B170", "B1553")
 def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
     """The count and the most telling cause; behind contact that was lost, and a bake window."""
-    stage = half_way()
+    player = under_way()
     waited_for = (
-        "deployment/web: 0 of 4 new pods available, 4 old pods remain"
+        "deployment/web: 0 of 4 new pods available, 3 old pods remain"
         " (NotReady: running, but not ready (2 of 2 created pods))"
     )
-    assert waiting_for(stage.attempt, stage.attempt.now) == waited_for
-    stage.hear(ContactLost(stage.attempt.now, "no route to host"))
+    assert waiting_for(player.attempt, player.attempt.now) == waited_for
+    player.hear(ContactLost(player.attempt.now, "no route to host"))
     away = f"the API server is unreachable: no route to host; {waited_for}"
-    assert waiting_for(stage.attempt, stage.attempt.now) == away
+    assert waiting_for(player.attempt, player.attempt.now) == away
     for seconds in (0.0, 8.0, 16.0):
-        refused = AccessRefused(stage.attempt.now + seconds, "shop/Pod", "no", Reason.FORBIDDEN)
-        stage.hear(refused)
+        refused = AccessRefused(player.attempt.now + seconds, "shop/Pod", "no", Reason.FORBIDDEN)
+        player.hear(refused)
     refuses = "the API server refuses this user: no; "
-    assert waiting_for(stage.attempt, stage.attempt.now).startswith(refuses)
-    baking, _ = applying("shop/web:1", Policy(budgets=Budgets(bake_seconds=60.0)))
-    baking.show(0.5)
+    assert waiting_for(player.attempt, player.attempt.now).startswith(refuses)
+    policy = Policy(budgets=Budgets(bake_seconds=60.0))
+    baking = ReportPlayer(serving(), manifest("v1"), policy=policy)
+    baking.run(at_most=baking.attempt.now)
     line = waiting_for(baking.attempt, baking.attempt.course.baked_since + 20.0)
     assert line == "complete; watching for another 40 s"
     comparison = {"errors": steady(started(counts(During.BAKE)), 5, (1, 100), (1, 100))}
@@ -74,9 +64,13 @@ def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
 
 def test_many_deployments_are_counted_not_listed() -> None:
     """A heartbeat is one line."""
-    workloads = [serving(f"web{index}") for index in range(5)]
-    bodies = [manifest(w.name, f"shop/{w.name}:2") for w in workloads]
-    stage = Stage(workloads, bodies)
-    line = waiting_for(stage.attempt, stage.attempt.now)
+    names = [f"web{index}" for index in range(5)]
+    server = Server()
+    for name in names:
+        server.put(manifest("v1", name))
+    player = ReportPlayer(server, *(manifest("v2", name) for name in names))
+    player.control = False
+    player.run(at_most=player.attempt.now)
+    line = waiting_for(player.attempt, player.attempt.now)
     assert line.count("deployment/") == 3
     assert line.endswith("; 2 more Deployments")

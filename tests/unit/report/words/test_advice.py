@@ -21,7 +21,7 @@ from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.worst import worst_workload
 from tests.table import each
-from tests.unit.report.endings import ENDINGS
+from tests.unit.report.endings import ENDINGS, run_of
 from tests.unit.report.results import (
     COMPARED,
     RUN,
@@ -32,7 +32,6 @@ from tests.unit.report.results import (
     result_of,
     workload_result,
 )
-from tests.unit.report.stage import run_of
 
 SILENT = {
     Reason.COMPLETE,

@@ -8,26 +8,22 @@ import pytest
 
 from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.outcome import AnyReason, Outcome, Reason
-from gate.report.style.style import Style
-from gate.report.words.headline import headline
-from tests.unit.report.results import cause_of, object_result, result_of, workload_result
+from tests.unit.report.results import cause_of, first_line, object_result, workload_result
 
-ONE_LINE = Style(width=1_000_000)
+FAILED, BACK = Outcome.FAILED, Outcome.ROLLED_BACK
+CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIBLING_FAILED
 
 
 @pytest.mark.contract("B898")
 @pytest.mark.parametrize("reason", [Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE])
 def test_after_a_check_led_back_it_is_said_that_none_was_asked_again(reason: Reason) -> None:
     """What serves again may fail the same check: verified is what Kubernetes says of it."""
-    web = workload_result(Outcome.ROLLED_BACK, reason)
-    api = {**workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED), "name": "api"}
-    alone = headline(result_of(web), ONE_LINE)[0]
+    web = workload_result(BACK, reason)
+    api = workload_result(BACK, SIBLING, name="api")
+    alone, both = first_line(web), first_line(web, api)
     assert alone.endswith("serves again, verified; no check was asked of it"), alone
-    both = headline(result_of(web, api), ONE_LINE)[0]  # type: ignore[arg-type]
     assert both.endswith("2 of 2 Deployments went back, verified; no check was asked of them")
-    crashed = headline(
-        result_of(workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)), ONE_LINE
-    )[0]
+    crashed = first_line(workload_result(BACK, CRASH))
     assert crashed.endswith("serves again, verified"), crashed
 
 
@@ -39,15 +35,14 @@ def test_what_was_not_verified_before_is_not_verified_by_serving_again() -> None
     assert web["baseline"] is not None
     assert api["baseline"] is not None
     web["baseline"]["unverified"] = "NoRollout"
-    alone = headline(result_of(web), ONE_LINE)[0]
+    alone, one = first_line(web), first_line(web, api)
     assert alone.endswith("serves again, not verified (NoRollout)"), alone
-    one = headline(result_of(web, api), ONE_LINE)[0]
     assert one.endswith("went back, verified but for deployment/web (NoRollout)"), one
     api["baseline"]["unverified"] = "CheckInconclusive"
-    both = headline(result_of(web, api), ONE_LINE)[0]
+    both = first_line(web, api)
     assert both.endswith("went back, not verified (NoRollout, CheckInconclusive)"), both
     web["baseline"]["unverified"] = "Complete"
-    alone = headline(result_of(web), ONE_LINE)[0]
+    alone = first_line(web)
     assert alone.endswith("serves again, not verified (no verdict)"), alone
 
 
@@ -63,9 +58,7 @@ def test_of_many_that_failed_the_one_that_decided_is_named() -> None:
         (failed[:3], "deployment/mail, deployment/web, deployment/api, deployment/cart failed"),
         (failed, "deployment/mail, deployment/web, deployment/api and 2 more failed"),
     ):
-        result = result_of(*several, mail)
-        result["reason"] = Reason.OUT_OF_MEMORY
-        said = headline(result, ONE_LINE)[0]
+        said = first_line(*several, mail, reason=Reason.OUT_OF_MEMORY)
         assert named in said, said
 
 
@@ -77,15 +70,12 @@ def test_of_what_was_created_and_deleted_nothing_serves_again(action: str, said:
     """There was no version before it: alone, and beside one that went back."""
     web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "none")
     web["baseline"] = None
-    alone = result_of(web)
-    alone["objects"] = [object_result(kind="Deployment", name="web", action=action)]
-    first = headline(alone, ONE_LINE)[0]
+    gone = [object_result(kind="Deployment", name="web", action=action)]
+    first = first_line(web, objects=gone)
     assert f"deployment/web failed; this run had created it, and it {said}" in first
     other = workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, "baseline")
     other["name"] = "api"
-    both = result_of(web, other)
-    both["objects"] = alone["objects"]
-    first = headline(both, ONE_LINE)[0]
+    first = first_line(web, other, objects=gone)
     assert "1 of 2 Deployments went back, verified;" in first
     assert first.endswith(f"deployment/web, created by this run, {said}")
 
@@ -96,19 +86,14 @@ def test_what_a_run_did_not_change_is_not_counted_with_what_went_back() -> None:
     web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
     api = workload_result(Outcome.VERIFIED, Reason.NO_CHANGE, name="api")
     api["changed"] = False
-    result = result_of(web, api)
-    result["objects"] = [object_result(kind="Deployment", name="web", action="restored")]
-    first = headline(result, ONE_LINE)[0]
+    objects = [object_result(kind="Deployment", name="web", action="restored")]
+    first = first_line(web, api, objects=objects)
     assert first.endswith(
         "deployment/web failed; deployment/web went back, verified; deployment/api was not changed"
     ), first
     www = workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, name="www")
-    first = headline({**result, "workloads": [web, api, www]}, ONE_LINE)[0]
+    first = first_line(web, api, www, objects=objects)
     assert "; 2 of 2 Deployments went back, verified; deployment/api was not changed" in first
-
-
-FAILED, BACK = Outcome.FAILED, Outcome.ROLLED_BACK
-CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIBLING_FAILED
 
 
 @pytest.mark.contract("B772", "B742", "B1310", "B1311", "B1361")
@@ -158,24 +143,21 @@ def test_each_is_judged_by_the_causes_of_its_own(
         one = workload_result(outcome, reason, "baseline", name)
         one["causes"] = [cause_of(why, "", 1) for why in causes or [reason]]
         found.append(one)
-    assert said in headline(result_of(*found), ONE_LINE)[0]
+    assert said in first_line(*found)
 
 
 @pytest.mark.contract("B742")
 @pytest.mark.parametrize(("reason", "verb"), [(DENIED, "did not complete"), (CRASH, "failed")])
 def test_the_verb_is_the_same_whatever_became_of_it(reason: Reason, verb: str) -> None:
     """Beside configuration that did not return, and of what the run had not changed."""
-    back = result_of(workload_result(BACK, reason, "baseline"))
-    back["outcome"] = Outcome.ROLLBACK_FAILED
+    back = workload_result(BACK, reason, "baseline")
     said = f"deployment/web {verb}; not all that goes with it was restored: it needs a person"
-    assert said in headline(back, ONE_LINE)[0]
+    assert said in first_line(back, outcome=Outcome.ROLLBACK_FAILED)
     sick = [workload_result(FAILED, reason, name=name) for name in ("web", "api")]
     for one in sick:
         one["changed"] = False
-    result = result_of(*sick)
-    result["objects"] = [object_result()]
     said = f"web, deployment/api {verb}, and this run had not changed them: they stand as they were"
-    assert said in headline(result, ONE_LINE)[0]
+    assert said in first_line(*sick, objects=[object_result()])
 
 
 @pytest.mark.contract("B772")
@@ -183,7 +165,7 @@ def test_what_somebody_else_created_was_not_changed() -> None:
     """A Deployment that was not there before has no uid in the document."""
     theirs = workload_result(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other")
     theirs["uid"] = ""
-    assert "somebody else created deployment/web" in headline(result_of(theirs), ONE_LINE)[0]
+    assert "somebody else created deployment/web" in first_line(theirs)
 
 
 @pytest.mark.contract("B1615")
@@ -194,7 +176,7 @@ def test_of_several_that_were_scaled_to_0_each_has_its_own_fault() -> None:
         for name in ("web", "mail")
     )
     web["causes"], mail["causes"] = [cause_of(CRASH, "web: Error")], []
-    said = headline(result_of(web, mail), ONE_LINE)[0]
+    said = first_line(web, mail)
     assert "scaled down deployment/web after CrashLoop and scaled down deployment/mail;" in said
 
 
@@ -224,12 +206,11 @@ def test_what_is_in_doubt_is_neither_written_nor_never_written(
     web["changed"], web["new"]["name"] = False, ""
     if reason == JobReason.JOB_FAILED:
         first["kind"] = "Job"
-    result = result_of(first, web)
-    result["objects"] = [
+    objects = [
         object_result(kind="Secret", name="api", action="restored"),
         object_result(kind="Deployment", name="web", action="in-doubt"),
     ]
-    line = headline(result, ONE_LINE)[0]
+    line = first_line(first, web, objects=objects)
     assert said in line
     assert "never written" not in line
 
@@ -243,8 +224,7 @@ def test_a_signal_on_the_way_back_names_every_workload_that_it_left() -> None:
     db |= {"kind": "StatefulSet", "name": "db"}
     api |= {"name": "api", "outcome": Outcome.ROLLED_BACK, "message": "said"}
     back: Any = {"restored": [], "written_at": "2026-01-01T00:00:00Z", "verified_seconds": None}
-    result: Any = result_of(web, api, db) | {"message": f"deployment/web: {left}", "rollback": back}
-    (line,) = headline(result, ONE_LINE)
+    line = first_line(web, api, db, message=f"deployment/web: {left}", rollback=back)
     assert line.endswith(f"deployment/web, statefulset/db: {left}"), line
 
 
@@ -258,20 +238,17 @@ def test_of_several_workloads_the_change_that_failed_is_named() -> None:
     for one in (web, api):
         assert one["baseline"] is not None
         one["new"]["name"] = one["baseline"]["name"]
-    settings = object_result(action="restored")
-    result = result_of(web, api, db)
-    result["objects"] = [settings]
+    objects = [object_result(action="restored")]
     assert (
         "the change of configuration of deployment/web, deployment/api failed and deployment/db"
         " failed; 3 of 3 Deployments went back"
-    ) in headline(result, ONE_LINE)[0]
+    ) in first_line(web, api, db, objects=objects)
     for one in (web, api):
         one["outcome"], one["reason"], one["changed"] = Outcome.VERIFIED, Reason.NO_CHANGE, False
-    back: Any = {"outcome": BACK, "reason": Reason.INTERRUPTED, "objects": [settings]}
+    back = {"outcome": BACK, "reason": Reason.INTERRUPTED, "objects": objects}
     said = "the change of configuration did not complete and went back; deployment/web"
-    assert headline({**result_of(web), **back}, ONE_LINE)[0].endswith(f"{said} runs as before")
-    both = headline({**result_of(web, api), **back}, ONE_LINE)[0]
-    assert both.endswith(f"{said}, deployment/api run as before")
+    assert first_line(web, **back).endswith(f"{said} runs as before")
+    assert first_line(web, api, **back).endswith(f"{said}, deployment/api run as before")
 
 
 @pytest.mark.contract("B1426")
@@ -281,12 +258,9 @@ def test_an_undo_that_did_not_succeed_says_so(outcome: Outcome) -> None:
     left: Any = {"revision": 3, "was_revision": None, "name": "web-3", "images": ["shop/web:3"]}
     web = workload_result(outcome, Reason.CRASH_LOOP, "baseline") | {"undone": left}
     api = workload_result(outcome, Reason.CRASH_LOOP, "baseline", "api") | {"undone": left}
-    undo: Any = {"command": "undo"}
-    alone = headline({**result_of(web), **undo}, ONE_LINE)[0]
-    assert "): the undo to revision 4 did not succeed: " in alone
-    both = headline({**result_of(web, api), **undo}, ONE_LINE)[0]
-    assert "): the undo did not succeed: " in both
-    assert "undo" not in headline(result_of(web), ONE_LINE)[0]
+    assert "): the undo to revision 4 did not succeed: " in first_line(web, command="undo")
+    assert "): the undo did not succeed: " in first_line(web, api, command="undo")
+    assert "undo" not in first_line(web)
 
 
 @pytest.mark.contract("B1674")
@@ -295,8 +269,6 @@ def test_what_finished_an_earlier_attempt_before_its_signal_wrote(*, has_recover
     """Nothing of its own; the earlier attempt it took back, or completed."""
     web = workload_result(Outcome.INTERRUPTED, Reason.INTERRUPTED, "baseline")
     web["changed"], web["new"]["name"] = False, ""
-    result = result_of(web)
-    result["message"], result["has_recovered"] = "nothing was written", has_recovered
-    said = headline(result, ONE_LINE)[0]
+    said = first_line(web, message="nothing was written", has_recovered=has_recovered)
     more = ", except to finish an earlier attempt" if has_recovered else ""
     assert said.endswith(f"nothing was written{more}"), said

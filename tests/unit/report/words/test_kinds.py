@@ -11,14 +11,19 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.remedy import Remedy
 from gate.report.formats.text import verdict_text
 from gate.report.kinds import registry
-from gate.report.schema.result import PodShare, Result, WorkloadResult
+from gate.report.schema.result import PodShare, WorkloadResult
 from gate.report.style.style import Style
 from gate.report.words.advice import next_steps
 from gate.report.words.facts import runs_now
 from gate.report.words.fate import Fate, fate_of
-from gate.report.words.headline import headline
 from tests.table import each
-from tests.unit.report.results import cause_of, object_result, result_of, workload_result
+from tests.unit.report.results import (
+    cause_of,
+    first_line,
+    object_result,
+    result_of,
+    workload_result,
+)
 
 ONE_LINE = Style(width=10_000)
 
@@ -33,13 +38,6 @@ def of_kind(kind: str, outcome: Outcome, reason: str, **over: Any) -> WorkloadRe
     """Return a workload of a kind that ended so."""
     one: Any = workload_result(outcome, core.reason_of(reason), "mixed", "db")
     return one | {"kind": kind} | over  # type: ignore[no-any-return]
-
-
-def said(*workloads: WorkloadResult, **over: Any) -> str:
-    """Return the first line about these."""
-    result: Any = {**result_of(*workloads), **over}
-    (line,) = headline(result, ONE_LINE)
-    return line
 
 
 def steps(*workloads: WorkloadResult) -> list[str]:
@@ -73,7 +71,7 @@ def test_a_good_end_is_said_as_it_was(
     kind: str, reason: str, over: dict[str, Any], words: str
 ) -> None:
     """That the version runs is said only where every pod runs it."""
-    assert words in said(of_kind(kind, Outcome.VERIFIED, reason, **over))
+    assert words in first_line(of_kind(kind, Outcome.VERIFIED, reason, **over))
 
 
 @pytest.mark.contract("B1643")
@@ -83,10 +81,10 @@ def test_what_wants_no_pod_is_scaled_to_0_or_has_no_node() -> None:
     both = []
     for kind, why in kinds.items():
         one = of_kind(kind, Outcome.ROLLED_BACK, "CrashLoop", running="none")
-        assert f"is back, {why}; nothing serves" in said(one)
+        assert f"is back, {why}; nothing serves" in first_line(one)
         assert runs_now(result_of(one), one) == f"no pod: {why}"
         both.append(one | {"name": kind.lower()})
-    assert f"; {' or '.join(kinds.values())}, so that nothing serves: " in said(*both)
+    assert f"; {' or '.join(kinds.values())}, so that nothing serves: " in first_line(*both)
     fates = [fate_of(result_of(one), one) for one in both]
     assert fates == [Fate.SCALED_TO_ZERO, Fate.STAYS]
 
@@ -95,13 +93,13 @@ def test_what_wants_no_pod_is_scaled_to_0_or_has_no_node() -> None:
 def test_a_job_that_a_recovery_found_complete_is_not_called_healthy() -> None:
     """It has ended, and runs nothing that could be."""
     job = of_kind("Job", Outcome.VERIFIED, "NoChange")
-    line = said(job, has_recovered=True)
+    line = first_line(job, has_recovered=True)
     assert line.endswith(
         "this run finished what an attempt had left; job/db had completed before, and was not run"
         " again"
     )
     web = workload_result(Outcome.VERIFIED, Reason.NO_CHANGE)
-    assert "; then deployment/web had nothing to change; " in said(web, has_recovered=True)
+    assert "; then deployment/web had nothing to change; " in first_line(web, has_recovered=True)
 
 
 @pytest.mark.contract("B1035")
@@ -111,9 +109,9 @@ def test_of_several_each_that_differs_is_said_by_itself() -> None:
     api = workload_result(Outcome.VERIFIED, Reason.COMPLETE, name="api")
     job = of_kind("Job", Outcome.VERIFIED, "Complete")
     held = of_kind("StatefulSet", Outcome.VERIFIED, "NoRollout", **OLD)
-    assert "both Deployments run what was applied" in said(web, api)
+    assert "both Deployments run what was applied" in first_line(web, api)
     assert (
-        said(web, api, job, held)
+        first_line(web, api, job, held)
         .partition(": ")[2]
         .startswith(
             "2 Deployments run what was applied; job/db has completed;"
@@ -121,8 +119,10 @@ def test_of_several_each_that_differs_is_said_by_itself() -> None:
         )
     )
     third = workload_result(Outcome.VERIFIED, Reason.COMPLETE, name="www")
-    assert "all 3 Deployments run what was applied" in said(web, api, third)
-    assert "both workloads run" in said(web, of_kind("DaemonSet", Outcome.VERIFIED, "Complete"))
+    assert "all 3 Deployments run what was applied" in first_line(web, api, third)
+    assert "both workloads run" in first_line(
+        web, of_kind("DaemonSet", Outcome.VERIFIED, "Complete")
+    )
 
 
 @pytest.mark.contract("B1403")
@@ -132,12 +132,12 @@ def test_an_undo_says_from_which_version_to_which() -> None:
     web = workload_result(Outcome.VERIFIED, Reason.COMPLETE) | {"undone": left}
     api = workload_result(Outcome.VERIFIED, Reason.COMPLETE, name="api") | {"undone": left}
     took = "the undo took deployment/web back from revision 3, shop/web:3, to revision 4"
-    assert took in said(web)
+    assert took in first_line(web)
     moved = "from revision 3 to revision 4"
     took = f"the undo took back deployment/web {moved}, deployment/api {moved}"
-    assert said(web, api).endswith(took)
+    assert first_line(web, api).endswith(took)
     as_it_was: Any = {**left, "name": "web-4"}
-    assert "the undo" not in said(web | {"undone": as_it_was})
+    assert "the undo" not in first_line(web | {"undone": as_it_was})
 
 
 @pytest.mark.contract("B1472")
@@ -145,12 +145,12 @@ def test_an_undo_of_configuration_alone_says_what_it_restored() -> None:
     """The workload did not change; an apply that changed a ConfigMap beside it says no such."""
     web = workload_result(Outcome.VERIFIED, Reason.NO_CHANGE)
     over: dict[str, Any] = {"objects": [object_result(), object_result(action="unchanged")]}
-    line = said(web, command="undo", **over)
+    line = first_line(web, command="undo", **over)
     assert "the undo restored configmap/settings; deployment/web did not change; " in line
     assert line.endswith(" is healthy")
-    assert "had nothing to change" in said(web, command="apply", **over)
+    assert "had nothing to change" in first_line(web, command="apply", **over)
     over = {"objects": [object_result(action="unchanged")]}
-    assert "had nothing to change" in said(web, command="undo", **over)
+    assert "had nothing to change" in first_line(web, command="undo", **over)
 
 
 @pytest.mark.contract("B1035", "B1427")
@@ -162,14 +162,14 @@ def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
     web["changed"], web["new"]["name"] = False, ""
     settings = object_result(action="restored")
     back = {"outcome": Outcome.ROLLED_BACK, "exit_code": 4, "objects": [settings]}
-    line = said(job, web, **back)
+    line = first_line(job, web, **back)
     assert line.endswith(
         "job/db failed; deployment/web was never written; what else was written went back;"
         " what job/db did stays"
     )
-    assert "not taken back" not in said(job, web)
+    assert "not taken back" not in first_line(job, web)
     early = of_kind("Job", Outcome.VERIFIED, "Complete", **over) | {"name": "migrate"}
-    assert said(job, early, web, **back).endswith(
+    assert first_line(job, early, web, **back).endswith(
         "what job/migrate did stays; what job/db did stays"
     )
     text = verdict_text(result_of(job), ONE_LINE)
@@ -195,10 +195,10 @@ def test_what_a_job_did_is_not_counted_as_gone_back() -> None:
     web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
     api = workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, "baseline", "api")
     ran = of_kind("Job", Outcome.VERIFIED, "Complete", running="none")
-    line = said(web, api, ran)
+    line = first_line(web, api, ran)
     assert "2 of 2 Deployments went back, verified; what job/db did stays" in line
     ran["changed"] = False  # it had completed before this run, which did not run it
-    assert "job/db" not in said(web, api, ran)
+    assert "job/db" not in first_line(web, api, ran)
 
 
 @pytest.mark.contract("B1036")
@@ -291,8 +291,7 @@ def test_every_word_is_about_a_reason_that_the_kind_gives() -> None:
 
 def test_an_entry_of_a_kind_that_is_not_known_is_called_by_its_name() -> None:
     """A later version may judge more kinds."""
-    result: Result = result_of(of_kind("CloneSet", Outcome.VERIFIED, "Complete"))
-    (line,) = headline(result, ONE_LINE)
+    line = first_line(of_kind("CloneSet", Outcome.VERIFIED, "Complete"))
     assert "cloneset/db runs revision 4" in line
 
 

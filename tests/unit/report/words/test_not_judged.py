@@ -10,12 +10,9 @@ from gate.report.formats.files import render_result
 from gate.report.formats.format import Format
 from gate.report.formats.outputs import outputs
 from gate.report.schema.result import Result
-from gate.report.style.style import Style
-from gate.report.words.headline import headline
 from tests.table import each
-from tests.unit.report.results import object_result, result_of, workload_result
+from tests.unit.report.results import first_line_of, object_result, result_of, workload_result
 
-ONE_LINE = Style(width=10_000)
 NAMES = "statefulset/db-0, statefulset/db-1, statefulset/db-2"
 FIVE = f"; 5 objects applied, not judged: {NAMES} and 2 more"
 
@@ -48,7 +45,7 @@ def test_the_first_line_ends_with_what_nobody_judged(
     outcome: Outcome, action: str, count: int, words: str
 ) -> None:
     """Only beside what is called good: a failure claims nothing of the rest."""
-    (line,) = headline(with_objects(outcome, action, count), ONE_LINE)
+    line = first_line_of(with_objects(outcome, action, count))
     assert line.endswith(words)
     assert ("not judged" in line) is bool(words)
 

@@ -62,13 +62,3 @@ def test_replay_tells_a_new_revision_from_a_change_of_size(
     assert not replay(capsys, "scale-only")["new_revision"]
     assert not replay(capsys, "noop")["new_revision"]
     assert replay(capsys, "good-rolling")["new_revision"]
-
-
-@pytest.mark.contract("B275")
-def test_cut_recording_is_a_usage_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """A line that is cut ends with 2 and names file and line."""
-    lines = (TRACES / "crashloop.jsonl").read_text().splitlines(keepends=True)
-    path = tmp_path / "cut.jsonl"
-    path.write_text("".join([*lines[:5], lines[5][:100]]))
-    assert run(["replay", str(path)]) == 2
-    assert f"{path}:6" in capsys.readouterr().err

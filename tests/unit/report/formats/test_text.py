@@ -166,11 +166,3 @@ def test_a_usage_error_says_that_nothing_was_written() -> None:
         "  why       Usage: deploy.yaml:3: not YAML\n"
         "  next      correct the command, the configuration or the manifest\n"
     )
-
-
-def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None:
-    """A pause writes a Deployment and judges nothing: the first line does not deny it."""
-    written = object_result(kind="Deployment", name="web")
-    result = minimal(Outcome.APPLIED, 0, Reason.COMPLETE, "deployment/web is paused", RUN)
-    first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))
-    assert first == ["✓ APPLIED (exit 0): deployment/web is paused"]

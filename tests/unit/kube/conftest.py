@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import ssl
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from gate.kube.contact import Contact
 from gate.kube.repetition import Limits
 from gate.kube.resources import Resources
 from gate.virtual_time import VirtualClock
+from tests.cluster.access import self_signed
 from tests.unit.kube.scripted import ScriptedServer, serving
 
 MakeClient = Callable[..., Client]
@@ -33,23 +33,9 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file with a key and a certificate for 127.0.0.1, both made for this run."""
-    file = tmp_path_factory.mktemp("tls") / "server.pem"
-    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-    command: list[str | Path] = [
-        "openssl",
-        "req",
-        "-x509",
-        *kind,
-        *subject,
-        "-keyout",
-        file,
-        "-out",
-        "-",
-    ]
-    made = subprocess.run(command, check=True, capture_output=True)
-    file.write_bytes(file.read_bytes() + made.stdout)
-    return file
+    made = self_signed(tmp_path_factory.mktemp("tls"))
+    made.key.write_bytes(made.key.read_bytes() + made.certificate.read_bytes())
+    return made.key
 
 
 @pytest.fixture

@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             case Drop():
                 self.close_connection = True
 
-    do_GET = do_POST = do_PATCH = do_DELETE = _any  # noqa: N815 - names of the base class
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _any  # noqa: N815 - names of the base class
 
     def _reply(self, answer: Reply) -> None:
         self.send_response(answer.status)

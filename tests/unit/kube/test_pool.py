@@ -70,6 +70,18 @@ def test_they_are_kept_until_the_end(tls_server: ScriptedServer, secure: Client)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
 
 
+def test_a_request_takes_an_open_connection_though_a_closed_one_came_back_last(
+    tls_server: ScriptedServer, secure: Client
+) -> None:
+    """As at the end of a run: its watches are stopped, then its locks are given back."""
+    pool = connect_ahead(secure)
+    watch = pool._get_conn()
+    watch.close()
+    pool._put_conn(watch)
+    assert secure.get("/x", once=True) == b"yes"
+    assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
+
+
 @pytest.mark.parametrize(
     "manager", [urllib3.ProxyManager("http://127.0.0.1:9"), urllib3.PoolManager()]
 )
@@ -94,11 +106,12 @@ def test_a_connection_that_the_server_gave_up_is_not_used(
     assert answer.data == b"yes"
 
 
-def connect_ahead(client: Client) -> None:
-    """Connect ahead once."""
+def connect_ahead(client: Client) -> ReadyPool:
+    """Connect ahead once, and return the pool."""
     pool = client.connection.api.ready_pool
     assert pool is not None
     pool.connect_ahead(CONNECTIONS_OF_A_VERDICT, SECONDS, threading.Event())
+    return pool
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import socket
 import stat
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import ProxyHandler, Request, build_opener
@@ -22,6 +21,7 @@ from gate.metrics.pushgateway import NotTaken
 from gate.metrics.sending import Sender
 from gate.sources.access import Access, SecretVariable
 from gate.wire.files import put
+from tests.unit.kube.scripted import Reply, ScriptedServer, serving
 from tests.unit.metrics.runs import parsed, values
 
 OPENER = build_opener(ProxyHandler({}))
@@ -88,78 +88,50 @@ def test_an_endpoint_ends_while_a_client_dawdles() -> None:
 # -- requests --------------------------------------------------------------------------------------
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers by path, and keeps what came."""
-
-    came: list[tuple[str, str, str | None, str | None, bytes]]
-
-    def do_PUT(self) -> None:
-        """Answer as the path says: a status, or a redirect."""
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        kind, who = self.headers.get("Content-Type"), self.headers.get("Authorization")
-        self.came.append((self.command, self.path, kind, who, body))
-        self.send_response(int(self.path.strip("/")))
-        self.send_header("Location", "/200")
-        self.end_headers()
-        self.wfile.write(b"pushed metrics are <b>bad</b>\n")
-
-    do_DELETE = do_PUT  # noqa: N815 - as http.server's
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server's
-        """Say nothing."""
-
-
 @pytest.fixture
-def server() -> Iterator[ThreadingHTTPServer]:
-    """Return a server whose handler keeps what came."""
-    Handler.came = []
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as made:
-        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
-        thread.start()
-        yield made
-        made.shutdown()
-        thread.join()
-
-
-@pytest.fixture
-def url(server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return where the server is; whatever proxy the environment names is not asked."""
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """Return a server; whatever proxy the environment names is not asked."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return f"http://127.0.0.1:{server.server_address[1]}"
+    yield from serving()
 
 
 @pytest.mark.contract("B614")
-def test_a_push_is_a_put_of_text(url: str) -> None:
+def test_a_push_is_a_put_of_text(server: ScriptedServer) -> None:
     """With the type of the text format."""
-    sender = Sender(url, Access(), SystemClock())
-    sender("PUT", f"{url}/202", 5.0, b"a 1\n")
-    sender("DELETE", f"{url}/202", 5.0)
+    sender = Sender(server.url, Access(), SystemClock())
+    for method, body in (("PUT", b"a 1\n"), ("DELETE", b"")):
+        server.on(method, "/group", Reply(202))
+        sender(method, f"{server.url}/group", 5.0, body)
     kind = "text/plain; version=0.0.4; charset=utf-8"
-    assert Handler.came == [
-        ("PUT", "/202", kind, None, b"a 1\n"),
-        ("DELETE", "/202", None, None, b""),
+    assert [(one.method, one.header("Content-Type"), one.body) for one in server.seen] == [
+        ("PUT", kind, b"a 1\n"),
+        ("DELETE", None, b""),
     ]
+    assert {one.header("Authorization") for one in server.seen} == {None}
 
 
 @pytest.mark.contract("B616")
 @pytest.mark.parametrize("status", [400, 301, 503])
-def test_what_is_not_taken_is_told(url: str, status: int) -> None:
+def test_what_is_not_taken_is_told(server: ScriptedServer, status: int) -> None:
     """In the server's own words, without its markup; a redirect is not followed."""
     words = "" if status == 301 else ": pushed metrics are bad"
-    pattern = f"^{url} answered {status}{words}$"
-    with pytest.raises(NotTaken, match=pattern):
-        Sender(url, Access(), SystemClock())("PUT", f"{url}/{status}", 5.0, b"a 1\n")
-    assert len(Handler.came) == 1
+    body = b"pushed metrics are <b>bad</b>\n"
+    server.on("PUT", "/group", Reply(status, body, {"Location": "/elsewhere"}))
+    push = Sender(server.url, Access(), SystemClock())
+    with pytest.raises(NotTaken, match=f"^{server.url} answered {status}{words}$"):
+        push("PUT", f"{server.url}/group", 5.0, b"a 1\n")
     with pytest.raises(NotTaken, match="no time was left"):
-        Sender(url, Access(), SystemClock())("PUT", f"{url}/200", 0.0)
-    assert len(Handler.came) == 1
+        push("PUT", f"{server.url}/group", 0.0)
+    assert len(server.seen) == 1
 
 
 @pytest.mark.contract("B623")
-def test_credentials_go_over_plain_http_only_where_that_is_allowed(url: str) -> None:
+def test_credentials_go_over_plain_http_only_where_that_is_allowed(server: ScriptedServer) -> None:
     """And to the server that they are for."""
     token = SecretVariable("TOKEN", {"TOKEN": "sesame"})
     with pytest.raises(UsageError, match="in plain text"):
-        Sender(url, Access(token), SystemClock())
-    Sender(url, Access(token, allow_plain_http=True), SystemClock())("PUT", f"{url}/200", 5.0)
-    assert Handler.came[0][3] == "Bearer sesame"
+        Sender(server.url, Access(token), SystemClock())
+    server.on("PUT", "/group", Reply(200))
+    allowed = Access(token, allow_plain_http=True)
+    Sender(server.url, allowed, SystemClock())("PUT", f"{server.url}/group", 5.0)
+    assert server.seen[0].header("Authorization") == "Bearer sesame"

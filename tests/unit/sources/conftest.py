@@ -9,7 +9,7 @@ import pytest
 import responses
 
 from gate.virtual_time import VirtualClock
-from tests.unit.kube.conftest import certificate  # noqa: F401 - a fixture
+from tests.unit.kube.conftest import certificate, server  # noqa: F401 - fixtures
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -30,12 +30,6 @@ GOOD = Reply(
 SHORT = Limits(answer_seconds=0.2)
 
 
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    """Return a server that speaks plain HTTP."""
-    yield from serving()
-
-
 def client(server: ScriptedServer, limits: Limits | None = None) -> Prometheus:
     """Return a client of the server."""
     return Prometheus(server.url, Access(), SystemClock(), limits=limits)

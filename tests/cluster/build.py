@@ -8,7 +8,6 @@ another version of the servers and of kubectl, which has a folder here, as in `1
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -16,10 +15,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.cluster.kept import kept_folder, locked
 
 MODULE = Path(__file__).parent
 NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
@@ -91,32 +91,22 @@ def cache_folder(module: Path = MODULE) -> Path:
     """Return the folder that holds the binaries of exactly these module files."""
     if chosen := os.environ.get("ROLLOUT_GATE_CLUSTER_BIN"):
         return Path(chosen) / (module.name if module.name.startswith("v") else "")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         digest.update((module / name).read_bytes())
-    return base / "rollout-gate" / "cluster" / digest.hexdigest()[:16]
+    return kept_folder("cluster") / digest.hexdigest()[:16]
 
 
 def _build_once(module: Path, folder: Path, names: Sequence[str]) -> None:
     """Build what `folder` lacks of `names`; of several processes one builds, the others wait."""
     if _missing(folder, names):
-        with _locked(folder):
+        with locked(folder.with_name(folder.name + ".lock")):
             if missing := _missing(folder, names):
                 _build(module, folder, missing)
 
 
 def _missing(folder: Path, names: Sequence[str]) -> list[str]:
     return [name for name in names if not (folder / name).is_file()]
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock file beside `folder`; the kernel releases it with the process."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(folder.name + ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _build(module: Path, folder: Path, names: Sequence[str]) -> None:

@@ -7,16 +7,15 @@ taken out of Debian's package, which needs no right to install anything and star
 from __future__ import annotations
 
 import enum
-import fcntl
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+
+from tests.cluster.kept import kept_folder, locked
 
 
 class EngineError(Exception):
@@ -48,27 +47,12 @@ def program(kind: Kind | Tool) -> Path:
     """
     if installed := shutil.which(kind):
         return Path(installed)
-    folder = cache_folder()
+    folder = kept_folder("engines")
     kept = folder / kind
-    with _locked(folder):
+    with locked(folder / ".lock"):
         if not kept.is_file():
             _fetch(kind, folder)
     return kept
-
-
-def cache_folder() -> Path:
-    """Return the folder that keeps what was fetched."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "rollout-gate" / "engines"
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock file in `folder`; the kernel releases it with the process."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _package(kind: Kind | Tool) -> str:

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.cluster.command import Program, Running
+from tests.cluster.kept import locked
 from tests.hosts.place import ROOT
-from tests.hosts.programs import Kind, base_folder, locked, program, search_path
+from tests.hosts.programs import BASE_FOLDER, Kind, program, search_path
 
 NAME = "localhost/rollout-gate"
 BASE = "localhost/rollout-gate-base"
@@ -81,7 +82,7 @@ def as_root(*words: str) -> tuple[str, ...]:
 @contextmanager
 def image() -> Iterator[Image]:
     """Build the image and mount it, as long as the block runs."""
-    with locked("image"):
+    with locked(BASE_FOLDER / ".image.lock"):
         _timed("the image", *_build(NAME))
         with _mounted(NAME) as root:
             config = json.loads(_buildah("inspect", "--type", "image", NAME))["OCIv1"]["config"]
@@ -110,7 +111,7 @@ def _mounted(name: str) -> Iterator[Path]:
 
 def _unmount_what_builds_left() -> None:
     """Take down the overlays that buildah's builds keep mounted after their end."""
-    ours = str(base_folder() / "images" / "overlay")
+    ours = str(BASE_FOLDER / "images" / "overlay")
     for line in Path("/proc/self/mounts").read_text().splitlines():
         at = line.split()[1]
         if at.startswith(ours) and at.endswith("/merged"):
@@ -136,7 +137,7 @@ def _base() -> str:
     """Return the base that is made of Debian's packages, once."""
     if BASE in _buildah("images", "--format", "{{.Name}}"):
         return BASE
-    folder = base_folder() / "debian"
+    folder = BASE_FOLDER / "debian"
     _run(*as_root("rm", "-rf", str(folder)))
     began = time.monotonic()
     flags = ("--variant=minbase", f"--include={_INCLUDE}", _DEBIAN, str(folder))
@@ -153,7 +154,7 @@ def _base() -> str:
 
 def _compressed_bytes() -> list[int]:
     """Return the sizes of the layers as a registry keeps them, the base's first."""
-    folder = base_folder() / "oci"
+    folder = BASE_FOLDER / "oci"
     shutil.rmtree(folder, ignore_errors=True)
     _buildah("push", "--quiet", NAME, f"oci:{folder}:it")
     index = json.loads((folder / "index.json").read_text())
@@ -174,7 +175,7 @@ def _say(what: str, began: float) -> None:
 
 
 def _buildah(*words: str) -> str:
-    where = ("--root", str(base_folder() / "images"), "--runroot", str(base_folder() / "run"))
+    where = ("--root", str(BASE_FOLDER / "images"), "--runroot", str(BASE_FOLDER / "run"))
     driver = ("--storage-driver", _driver())
     return _run(*as_root(str(program(Kind.BUILDAH)), *where, *driver, *words))
 
@@ -182,7 +183,7 @@ def _buildah(*words: str) -> str:
 @functools.cache
 def _driver() -> str:
     """Return overlay where the kernel lets us mount one; vfs copies each layer, minutes in all."""
-    folder = base_folder() / "tried"
+    folder = BASE_FOLDER / "tried"
     where = ("--root", str(folder / "images"), "--runroot", str(folder / "run"))
     tried = as_root(str(program(Kind.BUILDAH)), *where, "--storage-driver", "overlay", "info")
     done = subprocess.run(tried, capture_output=True, check=False)

@@ -8,17 +8,19 @@ into a folder of the cache, whose name is made of the versions below.
 from __future__ import annotations
 
 import enum
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
+from tests.cluster.kept import kept_folder, locked
+
+BASE_FOLDER = kept_folder("hosts")
+"""What is kept for these tests, whatever its version."""
 GO_MODULES = (
     "github.com/nektos/act@v0.2.89",
     "github.com/rhysd/actionlint/cmd/actionlint@v1.7.7",
@@ -77,28 +79,12 @@ def search_path() -> str:
 def cache_folder() -> Path:
     """Return the folder that keeps exactly these versions."""
     digest = hashlib.sha256(_PINS.encode()).hexdigest()[:16]
-    return base_folder() / digest
-
-
-def base_folder() -> Path:
-    """Return the folder of all that is kept for these tests, whatever its version."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "rollout-gate" / "hosts"
-
-
-@contextmanager
-def locked(name: str) -> Iterator[None]:
-    """Hold a lock file beside what is kept; the kernel releases it with the process."""
-    folder = base_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f".{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    return BASE_FOLDER / digest
 
 
 def install() -> None:
     """Install what is missing; raises `HostError`."""
-    with locked("programs"):
+    with locked(BASE_FOLDER / ".programs.lock"):
         _install_packages()
         if _is_missing(Kind.ACT, Kind.ACTIONLINT):
             for module in GO_MODULES:

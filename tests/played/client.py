@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from gate.app.rehearsal.http_bridge import Growing, request_of
 from gate.app.rehearsal.virtual_world import Played
 from sandbox.face import Answer
-from tests.cluster.kubelet.api import JSON, WATCH_IDLE_SECONDS, ApiError
+from tests.cluster.kubelet.api import JSON, WATCH_IDLE_SECONDS, ApiError, message_of
 
 
 class PlayedClient:
@@ -84,13 +84,5 @@ class PlayedClient:
         answer = self._played.cluster.handle(request_of(method, path, headers, content))
         if answer.status >= http.HTTPStatus.BAD_REQUEST:
             assert isinstance(answer.body, bytes)
-            raise ApiError(answer.status, _message(answer.body))
+            raise ApiError(answer.status, message_of(answer.body))
         return answer
-
-
-def _message(answer: bytes) -> str:
-    """Return the message of a `Status` object, or the start of whatever else came."""
-    try:
-        return str(json.loads(answer)["message"])
-    except (ValueError, KeyError, TypeError):
-        return answer[:200].decode(errors="replace")

@@ -116,7 +116,7 @@ class Api:
                 raise
             status, answer = _exchange(connection, method, path, content, headers)
         if status >= http.HTTPStatus.BAD_REQUEST:
-            raise ApiError(status, _message(answer))
+            raise ApiError(status, message_of(answer))
         return answer.decode(errors="replace")
 
     @contextmanager
@@ -131,7 +131,7 @@ class Api:
             connection.request("GET", path, headers=self._headers)
             with connection.getresponse() as response:
                 if response.status >= http.HTTPStatus.BAD_REQUEST:
-                    raise ApiError(response.status, _message(response.read()))
+                    raise ApiError(response.status, message_of(response.read()))
                 yield iter(response.readline, b"")
 
     def _connection(self) -> http.client.HTTPSConnection:
@@ -165,7 +165,7 @@ def _exchange(
         raise
 
 
-def _message(answer: bytes) -> str:
+def message_of(answer: bytes) -> str:
     """Return the message of a `Status` object, or the start of whatever else came."""
     try:
         return str(json.loads(answer)["message"])

@@ -21,10 +21,16 @@ def as_before() -> Iterator[None]:
     log.configure("console", "info")
 
 
-def written(form: str, level: str, *, quiet: bool = False) -> list[str]:
-    """Return the lines that one call of each level leaves."""
+def stream_of(form: str, level: str = "info", *, quiet: bool = False) -> io.StringIO:
+    """Return where the log is written to from now on."""
     stream = io.StringIO()
     log.configure(form, level, quiet=quiet, stream=stream)
+    return stream
+
+
+def written(form: str, level: str, *, quiet: bool = False) -> list[str]:
+    """Return the lines that one call of each level leaves."""
+    stream = stream_of(form, level, quiet=quiet)
     for say in (log.debug, log.info, log.warning, log.error):
         say("reconnecting", after_seconds=2)
     return stream.getvalue().splitlines()
@@ -73,8 +79,7 @@ def test_every_json_line_says_of_which_run_it_is() -> None:
 def test_what_people_are_told_stands_in_the_place_of_the_event() -> None:
     """In JSON both are there."""
     for form, expected in (("console", "warning: mind the gap (n=1)"), ("json", "mind the gap")):
-        stream = io.StringIO()
-        log.configure(form, "info", stream=stream)
+        stream = stream_of(form)
         log.warning("gap", text="mind the gap", n=1)
         said = stream.getvalue().strip()
         assert (json.loads(said)["text"] if form == "json" else said) == expected
@@ -84,8 +89,7 @@ def test_what_people_are_told_stands_in_the_place_of_the_event() -> None:
 @pytest.mark.parametrize("form", ["console", "json"])
 def test_what_looks_like_a_credential_is_hidden(form: str) -> None:
     """By its key, and inside a message of a library."""
-    stream = io.StringIO()
-    log.configure(form, "info", stream=stream)
+    stream = stream_of(form)
     log.info("failed", bearer_token="hunter2", why="401 for Bearer hunter2 at https://me:hunter2@x")
     assert "hunter2" not in stream.getvalue()
     assert "401 for Bearer ***" in stream.getvalue()
@@ -93,8 +97,7 @@ def test_what_looks_like_a_credential_is_hidden(form: str) -> None:
 
 def test_a_line_stays_one_line_and_is_bounded() -> None:
     """Control characters are escaped, and a whole answer in an error is cut."""
-    stream = io.StringIO()
-    log.configure("console", "info", stream=stream)
+    stream = stream_of("console")
     log.info("odd\n\x1b[31m", why="x" * 10_000)
     (line,) = stream.getvalue().splitlines()
     assert "\x1b" not in line

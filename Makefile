@@ -55,7 +55,7 @@ demo: $(RUNNABLE) ## show a failed rollout and its rollback, in a sandbox
 	$(BIN)/rollout-gate demo
 
 .PHONY: capture
-capture: $(INSTALLED) ## take the live tree from a terminal (tmux) into README.md
+capture: $(INSTALLED) ## take the demo's live tree into README.md
 	$(BIN)/python -m tests.capture
 
 .PHONY: test

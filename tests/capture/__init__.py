@@ -1,1 +1,1 @@
-"""What people see on a terminal, taken from a real one (tmux) into README.md: `make capture`."""
+"""What people see on a terminal, taken from the demo into README.md: `make capture`."""

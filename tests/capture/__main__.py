@@ -1,4 +1,4 @@
-"""Takes the live tree from a terminal into README.md."""
+"""Takes the live tree of the demo into README.md."""
 
 from __future__ import annotations
 

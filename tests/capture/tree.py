@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
+import io
 import re
-import shlex
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
-ROOT: Final = Path(__file__).parents[2]
-README: Final = ROOT / "README.md"
-COLUMNS: Final = 80
-ROWS: Final = 24
+from rich.text import Text
+
+from gate.app.rehearsal.demo import demo
+from gate.app.runtime.console import Console
+from gate.app.runtime.world import Streams, outside
+from gate.config import load
+from gate.core.attempt.state import Attempt
+from gate.report.live.attempts import attempt_view
+from gate.report.live.rendering import Look, frame
+from gate.virtual_time import VirtualClock
+
+README: Final = Path(__file__).parents[2] / "README.md"
+LOOK: Final = Look(columns=79, lines=18)
+"""What a terminal of 80 columns and 24 rows has room for."""
 MOMENT: Final = "CrashLoopBackOff; 2 restarts"
-"""The tree that is taken is the first one that says so."""
+"""The tree that is taken is the first one that says so of both pods."""
 
 _PLACE: Final = re.compile(r"(?<=<!-- make capture -->\n```\n)(.*?)(?=\n```\n)", re.DOTALL)
-_LONGEST_SECONDS: Final = 60.0
-_LOOK_SECONDS: Final = 0.1
 
 
 def taken() -> list[str]:
-    """Run the demo in a terminal; return the tree's lines at the moment."""
-    socket = ("tmux", "-L", "rollout-gate-capture")
-    demo = shlex.join(["env", "-u", "CI", "-u", "NO_COLOR", sys.executable, "-m", "gate", "demo"])
-    size = ("-x", str(COLUMNS), "-y", str(ROWS))
-    _run(*socket, "new-session", "-d", "-s", "demo", *size, "-c", str(ROOT), demo)
-    try:
-        ends_at = time.monotonic() + _LONGEST_SECONDS
-        while time.monotonic() < ends_at:
-            tree = tree_of(_run(*socket, "capture-pane", "-p", "-t", "demo").splitlines())
-            if any(MOMENT in line for line in tree):
-                return tree
-            time.sleep(_LOOK_SECONDS)
-        raise TimeoutError(f"no tree said {MOMENT!r} in {_LONGEST_SECONDS:.0f} s")
-    finally:
-        subprocess.run([*socket, "kill-server"], check=False)
+    """Play the demo in virtual time; return the tree's lines at the moment."""
+    trees: list[list[str]] = []
 
+    def on_step(console: Console, attempt: Attempt) -> None:
+        view = attempt_view(attempt, attempt.now, console.run().times.clock_start)
+        trees.append([Text.from_ansi(line.text).plain.rstrip() for line in frame(view, LOOK)])
 
-def tree_of(screen: Sequence[str]) -> list[str]:
-    """Return the lines from the tree's heading on; none where there is no tree."""
-    lines = [line.rstrip() for line in screen]
-    starts = [number for number, line in enumerate(lines) if line.startswith("── ")]
-    return [line for line in lines[starts[-1] :] if line] if starts else []
+    streams = Streams(io.BytesIO(), io.StringIO(), io.StringIO())
+    world = replace(outside(), clock=VirtualClock(), streams=streams, environ={})
+    with patch.object(Console, "on_step", on_step):
+        demo(world, load("demo", {}, environ={}), "crash")
+    return next(tree for tree in trees if "\n".join(tree).count(MOMENT) == 2)
 
 
 def captured() -> list[str]:
@@ -60,7 +57,3 @@ def put(tree: Sequence[str]) -> None:
     """Have README.md show a tree."""
     text = README.read_text(encoding="utf-8")
     README.write_text(_PLACE.sub(lambda _: "\n".join(tree), text), encoding="utf-8")
-
-
-def _run(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 
 from sandbox.face import NoAnswer
 from tests.bed.interrupting import CRASHED
@@ -10,13 +11,103 @@ from tests.bed.policies import IN_EARNEST
 from tests.bed.scene import quota, service, settings, tidying
 from tests.cluster.kubelet.api import JSON
 from tests.screens.objects import CHECKS, UNDER_WAY, immutable, web
-from tests.screens.stage import END_SECONDS, Stage
+from tests.screens.stage import END_SECONDS, Play, Stage
 
 
-def verified(stage: Stage) -> None:
-    """A second version runs, complete."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="ready=4"), page=True)
+def _rolling(
+    says: str,
+    behaviour: str,
+    flags: str = "",
+    *,
+    version: int | str = 2,
+    page: bool = False,
+    **over: object,
+) -> Play:
+    """Return what plays a second version, whose pods do so, after one that serves."""
+
+    def play(stage: Stage) -> None:
+        stage.scene.serve(web())
+        stage.apply(web(version, behaviour=behaviour, **over), flags=flags, page=page)
+
+    play.__doc__ = says
+    return play
+
+
+def _meanwhile(
+    says: str,
+    behaviour: str,
+    meddle: Callable[[Stage], object],
+    flags: str = "",
+    until: str = UNDER_WAY,
+) -> Play:
+    """Return what plays somebody else at work beside the rollout of a second version."""
+
+    def play(stage: Stage) -> None:
+        stage.scene.serve(web())
+        with stage.applying(web(2, behaviour=behaviour), flags=flags) as running:
+            running.wait_for_line(until)
+            meddle(stage)
+
+    play.__doc__ = says
+    return play
+
+
+def _kubectl(line: str) -> Callable[[Stage], object]:
+    """Return what runs a command line of kubectl."""
+    return lambda stage: stage.scene.kubectl(*line.split(), check=True)
+
+
+verified = _rolling("A second version runs, complete.", "ready=4", page=True)
+observed = _rolling("A crash loop under --observe.", "crash", "--observe")
+rolled_back_crash_loop = _rolling("All containers of the new version crash.", "crash", page=True)
+rolled_back_out_of_memory = _rolling("Containers are killed for their memory.", "oom=1")
+rolled_back_image_pull = _rolling("The image is not there.", "image-pull", version="2-typo")
+rolled_back_never_ready = _rolling(
+    "Pods run, and never get ready; the progress deadline ends it.", "never-ready"
+)
+rolled_back_readiness_lost = _rolling("Readiness comes and goes.", "flapping=2")
+rolled_back_timeout = _rolling(
+    "The budget of the run is shorter than the progress deadline.", "never-ready", "--timeout 30"
+)
+rolled_back_container_config = _rolling(
+    "The Secret that a container asks for is not there.",
+    "config-error",
+    progress_deadline_seconds=600,
+)
+rolled_back_unschedulable = _rolling("No node takes the pods.", "unschedulable")
+rolled_back_broken_in_the_bake = _rolling(
+    "A complete version crashes while it bakes.", "ready-then-crash=15", "--bake 120"
+)
+kept = _rolling("A crash loop with --on-failure keep.", "crash", "--on-failure keep", page=True)
+failed_and_paused = _rolling("A crash loop with --on-failure pause.", "crash", "--on-failure pause")
+
+failed_paused = _meanwhile(
+    "Somebody pauses the rollout in mid-flight.",
+    "never-ready",
+    _kubectl("rollout pause deployment/web"),
+    flags="--timeout 60",
+)
+superseded = _meanwhile(
+    "Somebody sets another image in mid-flight.",
+    "ready=30",
+    _kubectl("set image deployment/web web=shop/web:3"),
+)
+superseded_scaled = _meanwhile(
+    "Somebody scales the Deployment to 0 in mid-flight.",
+    "ready=30",
+    _kubectl("scale deployment/web --replicas=0"),
+)
+superseded_scaled_after_a_crash = _meanwhile(
+    "Somebody scales the Deployment to 0 since its new pod crashes.",
+    "crash",
+    _kubectl("scale deployment/web --replicas=0"),
+    until=CRASHED,
+)
+superseded_deleted = _meanwhile(
+    "Somebody deletes the Deployment in mid-flight.",
+    "ready=30",
+    lambda stage: stage.scene.objects.delete("deployments", "web"),
+)
 
 
 def verified_first(stage: Stage) -> None:
@@ -66,18 +157,6 @@ def verified_by_checks(stage: Stage) -> None:
     stage.apply(web(2), flags=CHECKS)
 
 
-def observed(stage: Stage) -> None:
-    """A crash loop under --observe."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="crash"), flags="--observe")
-
-
-def rolled_back_crash_loop(stage: Stage) -> None:
-    """All containers of the new version crash."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="crash"), page=True)
-
-
 def rolled_back_with_configuration(stage: Stage) -> None:
     """A crash loop with a changed and a new object beside the Deployment."""
     stage.scene.serve(web(), settings())
@@ -99,59 +178,11 @@ def rolled_back_without_a_log(stage: Stage) -> None:
     stage.apply(web(2, behaviour="crash"))
 
 
-def rolled_back_out_of_memory(stage: Stage) -> None:
-    """Containers are killed for their memory."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="oom=1"))
-
-
-def rolled_back_image_pull(stage: Stage) -> None:
-    """The image is not there."""
-    stage.scene.serve(web())
-    stage.apply(web("2-typo", behaviour="image-pull"))
-
-
-def rolled_back_never_ready(stage: Stage) -> None:
-    """Pods run, and never get ready; the progress deadline ends it."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="never-ready"))
-
-
-def rolled_back_readiness_lost(stage: Stage) -> None:
-    """Readiness comes and goes."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="flapping=2"))
-
-
-def rolled_back_timeout(stage: Stage) -> None:
-    """The budget of the run is shorter than the progress deadline."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="never-ready"), flags="--timeout 30")
-
-
-def rolled_back_container_config(stage: Stage) -> None:
-    """The Secret that a container asks for is not there."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="config-error", progress_deadline_seconds=600))
-
-
-def rolled_back_unschedulable(stage: Stage) -> None:
-    """No node takes the pods."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="unschedulable"))
-
-
 def rolled_back_quota(stage: Stage) -> None:
     """A quota denies the new version's pods."""
     stage.scene.serve(web())
     stage.scene.objects.create("resourcequotas", quota({"pods": "2"}))
     stage.apply(web(2, progress_deadline_seconds=600))
-
-
-def rolled_back_broken_in_the_bake(stage: Stage) -> None:
-    """A complete version crashes while it bakes."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="ready-then-crash=15"), flags="--bake 120")
 
 
 def rolled_back_sibling(stage: Stage) -> None:
@@ -210,12 +241,6 @@ def rollback_failed_reverted(stage: Stage) -> None:
         stage.scene.change_as("argocd-controller", patch)
 
 
-def kept(stage: Stage) -> None:
-    """A crash loop with --on-failure keep."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="crash"), flags="--on-failure keep", page=True)
-
-
 def kept_quota(stage: Stage) -> None:
     """A quota denies the pods, and the rollback is off."""
     stage.scene.serve(web())
@@ -238,24 +263,10 @@ def failed_first_scaled(stage: Stage) -> None:
     stage.apply(web(behaviour="crash"), flags="--on-first-failure scale-to-zero")
 
 
-def failed_and_paused(stage: Stage) -> None:
-    """A crash loop with --on-failure pause."""
-    stage.scene.serve(web())
-    stage.apply(web(2, behaviour="crash"), flags="--on-failure pause")
-
-
 def failed_first_quota(stage: Stage) -> None:
     """A quota lets one of the first version's two pods in."""
     stage.scene.objects.create("resourcequotas", quota({"pods": "1"}))
     stage.apply(web())
-
-
-def failed_paused(stage: Stage) -> None:
-    """Somebody pauses the rollout in mid-flight."""
-    stage.scene.serve(web())
-    with stage.applying(web(2, behaviour="never-ready"), flags="--timeout 60") as running:
-        running.wait_for_line(UNDER_WAY)
-        stage.scene.kubectl("rollout", "pause", "deployment/web", check=True)
 
 
 def inconclusive(stage: Stage) -> None:
@@ -264,38 +275,6 @@ def inconclusive(stage: Stage) -> None:
     with stage.applying(web(2), flags=CHECKS) as running:
         running.wait_for_line(UNDER_WAY)
         stage.measurements["errors"] = NoAnswer.UNREACHABLE
-
-
-def superseded(stage: Stage) -> None:
-    """Somebody sets another image in mid-flight."""
-    stage.scene.serve(web())
-    with stage.applying(web(2, behaviour="ready=30")) as running:
-        running.wait_for_line(UNDER_WAY)
-        stage.scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
-
-
-def superseded_scaled(stage: Stage) -> None:
-    """Somebody scales the Deployment to 0 in mid-flight."""
-    stage.scene.serve(web())
-    with stage.applying(web(2, behaviour="ready=30")) as running:
-        running.wait_for_line(UNDER_WAY)
-        stage.scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
-
-
-def superseded_scaled_after_a_crash(stage: Stage) -> None:
-    """Somebody scales the Deployment to 0 since its new pod crashes."""
-    stage.scene.serve(web())
-    with stage.applying(web(2, behaviour="crash")) as running:
-        running.wait_for_line(CRASHED)
-        stage.scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
-
-
-def superseded_deleted(stage: Stage) -> None:
-    """Somebody deletes the Deployment in mid-flight."""
-    stage.scene.serve(web())
-    with stage.applying(web(2, behaviour="ready=30")) as running:
-        running.wait_for_line(UNDER_WAY)
-        stage.scene.objects.delete("deployments", "web")
 
 
 def lost_contact(stage: Stage) -> None:

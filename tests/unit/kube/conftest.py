@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,27 @@ from tests.cluster.access import self_signed
 from tests.unit.kube.scripted import ScriptedServer, serving
 
 MakeClient = Callable[..., Client]
+Script = Callable[[str], str]
+V1 = "client.authentication.k8s.io/v1"
+
+
+def printing(**status: Any) -> str:
+    """Return a program that answers as an exec plugin does."""
+    document = {"apiVersion": V1, "kind": "ExecCredential", "status": status}
+    return f"print({json.dumps(document)!r})"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    """Return a writer of executable Python scripts, each in the place of the one before."""
+
+    def write(text: str) -> str:
+        file = tmp_path / "plugin"
+        file.write_text(f"#!{sys.executable}\nimport json, os, sys\n{text}\n")
+        file.chmod(0o700)
+        return str(file)
+
+    return write
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,10 +19,10 @@ from gate.kube.connection import Connection, Options, connect
 from gate.kube.credentials import Credential
 from gate.kube.failures import TlsFailure, Unauthorized
 from gate.virtual_time import VirtualClock
+from tests.unit.kube.conftest import V1, Script, printing
 from tests.unit.kube.scripted import ScriptedServer, as_json, as_status
 
 Kubeconfig = Callable[..., Path]
-V1 = "client.authentication.k8s.io/v1"
 
 
 def _get(connection: Connection, path: str = "/version") -> bytes:
@@ -39,16 +37,9 @@ def _answers(server: ScriptedServer) -> None:
     server.on("GET", "/version", as_json({}))
 
 
-def _exec_user(tmp_path: Path, text: str) -> dict[str, Any]:
-    plugin = tmp_path / "plugin"
-    plugin.write_text(f"#!{sys.executable}\n{text}\n")
-    plugin.chmod(0o700)
-    return {"exec": {"command": str(plugin), "apiVersion": V1}}
-
-
-def _printing(token: str) -> str:
-    document = {"apiVersion": V1, "kind": "ExecCredential", "status": {"token": token}}
-    return f"print({json.dumps(document)!r})"
+def running(plugin: str) -> dict[str, Any]:
+    """Return the user of a kubeconfig who runs a plugin."""
+    return {"exec": {"command": plugin, "apiVersion": V1}}
 
 
 @pytest.mark.contract("B16")
@@ -67,14 +58,14 @@ def test_a_token_of_the_kubeconfig_is_sent(server: ScriptedServer, kubeconfig: K
 
 @pytest.mark.contract("B250")
 def test_a_token_of_a_plugin_is_sent(
-    server: ScriptedServer, kubeconfig: Kubeconfig, tmp_path: Path
+    server: ScriptedServer, kubeconfig: Kubeconfig, script: Script, tmp_path: Path
 ) -> None:
     """A plugin's token is sent, and the plugin is named before it runs."""
     ran = tmp_path / "ran"
-    text = f"open({str(ran)!r}, 'w').close()\n{_printing('from-plugin')}"
+    text = f"open({str(ran)!r}, 'w').close()\n{printing(token='from-plugin')}"
     named: list[tuple[str, bool]] = []
     options = Options(
-        str(kubeconfig(server.url, _exec_user(tmp_path, text))),
+        str(kubeconfig(server.url, running(script(text)))),
         allow_insecure=True,
         plugin_named=lambda plugin: named.append((plugin, ran.exists())),
     )
@@ -86,10 +77,10 @@ def test_a_token_of_a_plugin_is_sent(
 
 @pytest.mark.contract("B242")
 def test_a_failing_plugin_sends_nothing(
-    server: ScriptedServer, kubeconfig: Kubeconfig, tmp_path: Path
+    server: ScriptedServer, kubeconfig: Kubeconfig, script: Script
 ) -> None:
     """Where the client would go on anonymously, the gate refuses before the first request."""
-    user = _exec_user(tmp_path, "raise SystemExit(1)")
+    user = running(script("raise SystemExit(1)"))
     with pytest.raises(Unauthorized, match="ended with 1"):
         connect(Options(str(kubeconfig(server.url, user)), allow_insecure=True))
     assert server.connections == 0
@@ -345,15 +336,15 @@ def test_a_proxy_of_the_kubeconfig_holds(
 
 @pytest.mark.contract("B160")
 def test_an_expired_token_is_replaced_once(
-    server: ScriptedServer, kubeconfig: Kubeconfig, tmp_path: Path
+    server: ScriptedServer, kubeconfig: Kubeconfig, script: Script, tmp_path: Path
 ) -> None:
     """A 401 is tried again with what the plugin gives now; a second 401 is the end."""
     count = tmp_path / "count"
     say = "n = c.stat().st_size if c.exists() else 0; c.write_text('x' * (n + 1))"
-    text = f"import json, pathlib; c = pathlib.Path({str(count)!r}); {say}\n"
-    text += _printing("token-N").replace("print(", "print((", 1) + ".replace('N', str(n)))"
+    text = f"import pathlib; c = pathlib.Path({str(count)!r}); {say}\n"
+    text += printing(token="token-N").replace("print(", "print((", 1) + ".replace('N', str(n)))"
     connection = connect(
-        Options(str(kubeconfig(server.url, _exec_user(tmp_path, text))), allow_insecure=True)
+        Options(str(kubeconfig(server.url, running(script(text)))), allow_insecure=True)
     )
     server.on("GET", "/version", as_status(401), as_json({}))
     client = Client(connection, VirtualClock())
@@ -370,14 +361,12 @@ def test_an_expired_token_is_replaced_once(
 
 
 def test_a_refused_certificate_is_replaced(
-    tls_server: ScriptedServer, kubeconfig: Kubeconfig, certificate: Path, tmp_path: Path
+    tls_server: ScriptedServer, kubeconfig: Kubeconfig, certificate: Path, script: Script
 ) -> None:
     """A plugin is asked for another certificate after a 401, used on a connection of its own."""
     tls_server.on("GET", "/version", as_status(401), as_json({}))
     pem = certificate.read_text()
-    status = {"clientCertificateData": pem, "clientKeyData": pem}
-    document = {"apiVersion": V1, "kind": "ExecCredential", "status": status}
-    user = _exec_user(tmp_path, f"print({json.dumps(document)!r})")
+    user = running(script(printing(clientCertificateData=pem, clientKeyData=pem)))
     file = kubeconfig(tls_server.url, user, **{"certificate-authority": str(certificate)})
     connection = connect(Options(str(file)))
     first = connection.api.configuration.key_file

@@ -6,9 +6,7 @@ import dataclasses
 import json
 import os
 import stat
-import sys
 import threading
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,31 +19,11 @@ from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Entry
 from gate.kube.plugin import Plugin, plugin_of
 from gate.signals import Signalled, raise_at_signal
-
-V1 = "client.authentication.k8s.io/v1"
-Script = Callable[[str], str]
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Script:
-    """Return a writer of executable Python scripts."""
-
-    def write(text: str) -> str:
-        file = tmp_path / "plugin"
-        file.write_text(f"#!{sys.executable}\nimport json, os, sys\n{text}\n")
-        file.chmod(0o700)
-        return str(file)
-
-    return write
+from tests.unit.kube.conftest import V1, Script, printing
 
 
 def _plugin(command: str, *, seconds: float = 30.0) -> Plugin:
     return Plugin(command, (), {}, V1, "install it", seconds)
-
-
-def _printing(**status: Any) -> str:
-    document = {"apiVersion": V1, "kind": "ExecCredential", "status": status}
-    return f"print({json.dumps(document)!r})"
 
 
 @pytest.mark.contract("B242", "B250")
@@ -53,7 +31,7 @@ def _printing(**status: Any) -> str:
 def test_an_expiry_is_told_in_the_own_clock(script: Script, life: float, early: float) -> None:
     """A credential is renewed a minute before it expires, a short-lived one at half its life."""
     until = (datetime.now(UTC) + timedelta(seconds=life)).isoformat()
-    text = _printing(token="abc", expirationTimestamp=until)
+    text = printing(token="abc", expirationTimestamp=until)
     credential = _plugin(script(text)).load(1000.0)
     assert "abc" not in repr(credential)
     assert credential.expires_at == pytest.approx(1000.0 + life, abs=5)
@@ -71,10 +49,10 @@ def test_an_expiry_is_told_in_the_own_clock(script: Script, life: float, early: 
         ("print('[]')", "printed no ExecCredential"),
         ("print(json.dumps({'kind': 'ExecCredential', 'apiVersion': 'v0'}))", "did not answer in"),
         (f"print(json.dumps({{'kind': 'ExecCredential', 'apiVersion': '{V1}'}}))", "no status"),
-        (_printing(), "printed neither a token nor a certificate"),
-        (_printing(token=""), "printed neither a token nor a certificate"),
-        (_printing(token="a\r\nX-Evil: 1"), "empty or not printable"),
-        (_printing(clientCertificateData="x"), "without its key"),
+        (printing(), "printed neither a token nor a certificate"),
+        (printing(token=""), "printed neither a token nor a certificate"),
+        (printing(token="a\r\nX-Evil: 1"), "empty or not printable"),
+        (printing(clientCertificateData="x"), "without its key"),
         ("print('x' * (2 << 20)); sys.stdout.flush(); sys.stdin.read()", "more than 1 MiB"),
         ("sys.stderr.write('y' * (1 << 20)); sys.exit(1)", "ended with 1"),
     ],
@@ -118,7 +96,7 @@ def test_a_child_that_keeps_standard_error_open_holds_nothing_up(script: Script)
         "import subprocess; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(5)'],"
         " stdout=subprocess.DEVNULL, start_new_session=True)\n"
     )
-    credential = _plugin(script(text + _printing(token="abc")), seconds=4.0).load(0.0)
+    credential = _plugin(script(text + printing(token="abc")), seconds=4.0).load(0.0)
     assert credential.authorization == "Bearer abc"
     with pytest.raises(Unauthorized, match="ended with 3: no login"):
         _plugin(script(f"{text}sys.stderr.write('no login'); sys.exit(3)")).load(0.0)
@@ -212,7 +190,7 @@ def test_a_relative_plugin_of_a_relative_kubeconfig(
     script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`./plugin` is the program beside the kubeconfig, never one of that name on the PATH."""
-    script(_printing(token="abc"))
+    script(printing(token="abc"))
     monkeypatch.chdir(tmp_path)
     user, cluster = _users(Path(), command="./plugin", apiVersion=V1)
     assert plugin_of(user, cluster, None).load(0.0).authorization == "Bearer abc"
@@ -229,7 +207,7 @@ class Impatient(SystemClock):
 @pytest.mark.contract("B286")
 def test_a_plugins_time_is_the_clocks(script: Script) -> None:
     """One that would answer is late where the clock says so."""
-    slow = script(f"import time; time.sleep(3); {_printing(token='abc')}")
+    slow = script(f"import time; time.sleep(3); {printing(token='abc')}")
     plugin = dataclasses.replace(_plugin(slow), clock=Impatient())
     with pytest.raises(Unauthorized, match="did not end within 30 s"):
         plugin.load(0.0)

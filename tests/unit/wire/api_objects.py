@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import random
 from typing import Any
 
 POD: dict[str, Any] = {
@@ -118,6 +120,11 @@ REPLICA_SET: dict[str, Any] = {
         ],
     },
 }
+
+
+def noise(count: int, seed: int = 0) -> str:
+    """Return the base64 of so many bytes, which does not pack well."""
+    return base64.b64encode(random.Random(seed).randbytes(count)).decode()
 
 
 def line(kind: str, found: object) -> bytes:

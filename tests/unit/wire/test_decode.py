@@ -19,6 +19,7 @@ from gate.core.model.objects import (
 )
 from gate.wire import decode
 from tests.decoded import decode_deployment, decode_pod, decode_replica_set
+from tests.unit.core.world import container
 from tests.unit.wire.api_objects import EVENT, POD, REPLICA_SET, line, text
 
 
@@ -123,18 +124,7 @@ def test_a_pod_is_read_field_by_field() -> None:
 
 def status(name: str, **more: Any) -> ContainerStatus:
     """Make a container's status that has nothing to say but `more`."""
-    nothing: dict[str, Any] = {
-        "init": False,
-        "ready": False,
-        "restarts": 0,
-        "running": False,
-        "waiting_reason": "",
-        "waiting_message": "",
-        "terminated": None,
-        "last_terminated": None,
-        "image_id": "",
-    }
-    return ContainerStatus(name=name, **{**nothing, **more})
+    return container(name, **{"ready": False, "running": False, **more})
 
 
 @pytest.mark.contract("B176")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import random
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from gate.core.versions.judged_version import JudgedVersion, LeftVersion
 from gate.wire import history as history_module
 from gate.wire.history import MOST_BODIES_BYTES, MOST_CHARACTERS, history_text, read_history
 from gate.wire.packed import pack, unpack
+from tests.unit.wire.api_objects import noise
 
 WEB = Ref("apps/v1", "Deployment", "shop", "web")
 CONFIG = Ref("v1", "ConfigMap", "shop", "settings")
@@ -39,11 +39,6 @@ VERIFIED = JudgedVersion(
 FAILED = replace(
     VERIFIED, template="template-2", why=Cause(Reason.TIMEOUT, CleanText("slow"), 2), revision=None
 )
-
-
-def noise(count: int, seed: int) -> str:
-    """Return text that does not pack well."""
-    return base64.b64encode(random.Random(seed).randbytes(count)).decode()
 
 
 @pytest.mark.contract("B536", "B537", "B74")

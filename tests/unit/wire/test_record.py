@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import random
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
@@ -41,6 +40,7 @@ from gate.wire.record import (
     secrets_of,
     without_secrets,
 )
+from tests.unit.wire.api_objects import noise
 
 OWNED = {"manager": "rollout-gate", "operation": "Apply", "fieldsV1": {"f:spec": {}}}
 
@@ -62,11 +62,6 @@ def kept(before: LiveObject, **more: Any) -> Kept:
     expected = replace(before, resource_version="")
     given: dict[str, Any] = {"uid": before.uid, "resource_version": "7", **more}
     return Kept(before.ref, Known(before), expected, "rollout-gate", **given)
-
-
-def noise(count: int) -> str:
-    """Return text that does not pack well."""
-    return base64.b64encode(random.Random(count).randbytes(count)).decode()
 
 
 WEB, CONFIG = live(), live("ConfigMap", "settings", data={"mode": "a"})

@@ -59,6 +59,8 @@ class Client(Protocol):
         content_type: str = "application/json",
     ) -> JSON:
         """Send one request and return the object of the answer; `ApiError` from 400 on."""
+        answer: JSON = json.loads(self.text(method, path, body, content_type))
+        return answer
 
     def text(
         self,

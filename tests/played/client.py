@@ -11,9 +11,10 @@ from gate.app.rehearsal.http_bridge import Growing, request_of
 from gate.app.rehearsal.virtual_world import Played
 from sandbox.face import Answer
 from tests.cluster.kubelet.api import JSON, WATCH_IDLE_SECONDS, ApiError, message_of
+from tests.cluster.objects import Client
 
 
-class PlayedClient:
+class PlayedClient(Client):
     """One user of a sandbox; its waits let virtual time pass."""
 
     def __init__(self, played: Played, user_agent: str, token: str = "") -> None:
@@ -25,17 +26,6 @@ class PlayedClient:
             "accept": "application/json",
             "authorization": f"Bearer {token}",
         }
-
-    def json(
-        self,
-        method: str,
-        path: str,
-        body: JSON | list[JSON] | None = None,
-        content_type: str = "application/json",
-    ) -> JSON:
-        """Send one request and return the object of the answer; `ApiError` from 400 on."""
-        answer: JSON = json.loads(self.text(method, path, body, content_type))
-        return answer
 
     def text(
         self,

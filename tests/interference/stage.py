@@ -17,16 +17,12 @@ MANAGER = "somebody"
 JSON_PATCH = "application/json-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
-Wait = Callable[[float], object]
-"""Lets so many seconds pass, or less where the attempt ends."""
-
 
 @dataclass(frozen=True, slots=True)
 class SecondGate:
     """A gate that was started beside the first; `manifest` is the version that it applies."""
 
     running: Running
-    arguments: tuple[str, ...]
     manifest: int | None
 
 
@@ -71,9 +67,8 @@ class Stage:
 
     def start_gate(self, *words: str | Path, manifest: int | None = None) -> None:
         """Start a second gate, which goes on beside the first."""
-        arguments = tuple(map(str, words))
         running = self.gate.start(*words, env=self.environment)
-        self.started.append(SecondGate(running, arguments, manifest))
+        self.started.append(SecondGate(running, manifest))
 
     def send(self, number: signal.Signals) -> None:
         """Send the gate a signal."""

@@ -78,11 +78,6 @@ class Counts:
     bad_old: Numbers
     total_old: Numbers
 
-    def head(self, runs: int) -> Counts:
-        """Return the first rollouts alone."""
-        sides = (self.bad_new, self.total_new, self.bad_old, self.total_old)
-        return Counts(*(side[:runs] for side in sides))
-
 
 def draw(traffic: Traffic, runs: int, source: np.random.Generator) -> Counts:
     """Return the counts of so many rollouts."""

@@ -10,11 +10,15 @@ import pytest
 
 from gate.cli.catalog import COMMANDS
 from gate.cli.command import row
+from gate.cli.exit_codes import MEANINGS, table
 from gate.cli.main import run
+from gate.cli.reference import reference
 from gate.config import Settings
+from gate.config.fail_fast import DEFAULTS
 from gate.config.json_schema import schema
 from gate.config.option import Setting
 from gate.config.settings import collect_settings, taken_by
+from gate.core.model.outcome import Outcome
 from tests.unit.cli.listener import App
 
 SETTINGS = list(collect_settings().values())
@@ -178,3 +182,30 @@ def test_click_has_no_say_in_values() -> None:
 
     types = {type(option.type) for option in apply.params}
     assert types <= {type(click.STRING), type(click.BOOL)}
+
+
+# -- the reference ---------------------------------------------------------------------------------
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "cli.md"
+
+
+def test_the_published_reference_is_this_one() -> None:
+    """`python -m gate.cli.reference > docs/cli.md` changes nothing."""
+    assert PAGE.read_text(encoding="utf-8") == reference()
+
+
+@pytest.mark.contract("B37")
+def test_the_readme_says_of_each_exit_code_what_runs_and_what_to_do() -> None:
+    """One table, in README.md and docs/cli.md; no outcome that a pipeline can see is left out."""
+    rows = "\n".join(table())
+    for page in ("README.md", "docs/cli.md"):
+        assert rows in Path(page).read_text(encoding="utf-8")
+    elsewhere = {Outcome.APPLIED, Outcome.OBSERVED, Outcome.INTERRUPTED}
+    assert MEANINGS.keys() | elsewhere == set(Outcome)
+
+
+def test_the_defaults_of_fail_fast_are_those_of_the_policy() -> None:
+    """They stand in docs/cli.md, made of the policy itself."""
+    assert DEFAULTS.startswith("crash=3, readiness-lost=3, image-pull=0s to 5m by cause, ")
+    assert DEFAULTS in reference()

@@ -22,7 +22,10 @@ from gate.core.model.lock_holder import NOBODY, Holder
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Kept, Record
 from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Release, SaveRecord
+from gate.core.protocol.events import Recorded, Released
 from gate.core.rollout.policy import Policy
+from gate.core.versions.history import Closed, Closing
 from gate.engine import Inbox
 from gate.kube.failures import (
     ApiError,
@@ -174,6 +177,16 @@ class Scene:
     def heard(self, seconds: float = 0.1) -> Any:
         """Return what it says within so many seconds."""
         return self.clock.receive(self.inbox, seconds)
+
+    def save_record(self, record: Record = OUT, *, seconds: float = 0.1) -> None:
+        """Save a record, which stands within so many seconds."""
+        self.lane(SaveRecord(1, record))
+        assert isinstance(self.heard(seconds), Recorded)
+
+    def give_back(self, *workloads: Closing, seconds: float = 0.1) -> None:
+        """Give the locks back, which have been asked to within so many seconds."""
+        self.lane(Release(2, Closed(left_open=False, workloads=workloads)))
+        assert isinstance(self.heard(seconds), Released)
 
     def _store(self, about: Any) -> Store:
         return self.stores[about if about in self.stores else about.lock]

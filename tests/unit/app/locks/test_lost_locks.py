@@ -60,8 +60,7 @@ def test_no_record_is_answered_under_a_lock_in_doubt(row: Scene) -> None:
     assert isinstance(row.heard(6.0), Recorded)
     row.stores[BESIDE].failures = [Forbidden("leases is forbidden")] * 300
     row.clock.wait(40.0)
-    row.lane(SaveRecord(2, OUT))
-    assert isinstance(row.heard(6.0), Recorded)
+    row.save_record(seconds=6.0)
 
 
 def taken_by_other(row: Scene, lock: Lock) -> None:
@@ -75,8 +74,7 @@ def taken_by_other(row: Scene, lock: Lock) -> None:
 @pytest.mark.parametrize("ends", ["attempt", "command"])
 def test_a_loss_that_the_end_finds_keeps_no_other_lock(row: Scene, lost: int, ends: str) -> None:
     """Whichever it is, with an attempt or without: the others are given back, and it is said."""
-    row.lane(SaveRecord(1, OUT))
-    assert isinstance(row.heard(1.0), Recorded)
+    row.save_record(seconds=1.0)
     theirs, ours = (LOCK, BESIDE) if lost == 0 else (BESIDE, LOCK)
     taken_by_other(row, theirs)
     if ends == "attempt":
@@ -121,8 +119,7 @@ class Freed(Store):
 def test_only_a_release_by_somebody_else_is_warned_of(row: Scene, by_us: bool) -> None:
     """A lock that is found free may have been given back by ourselves, its answer lost."""
     row.stores[LOCK] = store = Freed(row.stores[LOCK].held, by_us=by_us)
-    row.lane(Release(1, Closed(left_open=False)))
-    assert isinstance(row.heard(2.0), Released)
+    row.give_back(seconds=2.0)
     assert store.held.is_free
     assert "claim" in store.writes
     said = "somebody released the lock of deployment/web while this run held it; it took it again"
@@ -137,16 +134,14 @@ def test_a_lock_of_somebody_else_is_not_written(scene: Scene) -> None:
     lost = scene.heard()
     assert isinstance(lost, LeaseLost)
     assert lost.holder == "somebody else"
-    scene.lane(Release(2, Closed(left_open=False)))
-    assert isinstance(scene.heard(), Released)
+    scene.give_back()
     assert scene.store.held.holder == OTHER
 
 
 def test_a_write_of_ours_whose_answer_was_lost_is_found(scene: Scene) -> None:
     """A conflict with ourselves is read, and the write is done."""
     scene.store.held = replace(scene.store.held, resource_version="9")
-    scene.lane(SaveRecord(1, OUT))
-    assert isinstance(scene.heard(), Recorded)
+    scene.save_record()
     assert scene.store.held.record
 
 
@@ -163,6 +158,5 @@ def test_a_lock_that_went_with_its_namespace_is_not_spoken_of(
     monkeypatch.setattr(Store, "read", lambda *_: None)
     monkeypatch.setattr(Store, "create", refuse, raising=False)
     scene.store.failures = [gone]
-    scene.lane(Release(1, Closed(left_open=False)))
-    assert isinstance(scene.heard(2.0), Released)
+    scene.give_back(seconds=2.0)
     assert not scene.warnings

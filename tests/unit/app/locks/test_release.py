@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from gate.app.locks import closing_texts
+from gate.app.locks.closing_texts import ClosingTexts
+from gate.clock import Clock
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.objects import CleanText
+from gate.core.model.lock import lock_of
+from gate.core.model.lock_holder import Holder
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Release, SaveRecord
 from gate.core.protocol.events import Recorded, Released
@@ -19,6 +25,7 @@ from gate.core.versions.judged_version import JudgedVersion
 from gate.kube.failures import ApiError, Forbidden, Invalid
 from gate.kube.kept_secrets import StoredSecret
 from gate.kube.lease import HISTORY
+from gate.virtual_time import VirtualClock
 from gate.wire.history import history_text, read_history
 from gate.wire.record import read_record
 from gate.wire.secret_values import SecretValues
@@ -28,8 +35,7 @@ from tests.unit.app.locks.conftest import BACK, BESIDE, DOWN, LOCK, OUT, WEB, WI
 @pytest.mark.contract("B523")
 def test_it_is_given_back_once(scene: Scene) -> None:
     """With the attempt's end, or where none has begun; then the lane ends."""
-    scene.lane(Release(1, Closed(left_open=False)))
-    assert isinstance(scene.heard(), Released)
+    scene.give_back()
     scene.keeper.leave()
     scene.clock.wait(60.0)
     assert scene.store.writes == ["release"]
@@ -39,8 +45,7 @@ def test_it_is_given_back_once(scene: Scene) -> None:
 def test_what_may_pass_keeps_no_lock(scene: Scene) -> None:
     """The next run would have to wait for its expiry: it is given back after some failures too."""
     scene.store.failures = [DOWN] * 3
-    scene.lane(Release(1, Closed(left_open=False)))
-    assert isinstance(scene.heard(1.0), Released)
+    scene.give_back(seconds=1.0)
     assert scene.store.held.is_free
     assert not scene.warnings
 
@@ -54,8 +59,7 @@ def test_what_does_not_pass_is_said_in_time(
 ) -> None:
     """A run ends within two seconds all the same."""
     scene.store.failures = failures
-    scene.lane(Release(1, Closed(left_open=False)))
-    assert isinstance(scene.heard(2.0), Released)
+    scene.give_back(seconds=2.0)
     assert scene.store.writes == ["release"] * tries
     assert [line for line in scene.warnings if "it expires" in line]
 
@@ -69,14 +73,12 @@ def test_what_a_lock_remembers_for_people_holds_no_secret(scene: Scene) -> None:
     secrets = SecretValues()
     secrets.add("s3cret-of-shop")
     scene.keeper.mask = secrets.mask
-    scene.lane(SaveRecord(1, replace(BACK, why=(SAID,))))
-    assert isinstance(scene.heard(), Recorded)
+    scene.save_record(replace(BACK, why=(SAID,)))
     (why,) = read_record(scene.store.held.record).why
     assert why.message == "web: cannot log in with ***"
     failed = JudgedVersion("0", (), FrozenMap(), why=SAID)
     closing = Closing(WEB, (failed,))
-    scene.lane(Release(2, Closed(left_open=False, workloads=(closing,))))
-    assert isinstance(scene.heard(), Released)
+    scene.give_back(closing)
     (remembered,) = read_history(scene.store.annotations[HISTORY] or "").versions
     assert remembered.why is not None
     assert remembered.why.message == "web: cannot log in with ***"
@@ -97,14 +99,12 @@ def test_a_history_that_nobody_takes_keeps_neither_record_nor_lock(
     def broken(_history: object) -> str:
         raise MemoryError
 
-    scene.lane(SaveRecord(1, OUT))
-    assert isinstance(scene.heard(), Recorded)
+    scene.save_record()
     if is_made:
         scene.store.failures = [Invalid(TOO_LONG)]
     else:
         monkeypatch.setattr(closing_texts, "history_text", broken)
-    scene.lane(Release(2, Closed(left_open=False, workloads=(REMEMBERED,))))
-    assert isinstance(scene.heard(), Released)
+    scene.give_back(REMEMBERED)
     assert scene.store.writes == ["save", "release", *(["release"] if is_made else [])]
     assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
     [warning] = scene.warnings
@@ -144,10 +144,8 @@ def test_slow_histories_leave_out_bodies_and_the_record_goes_last(
 def test_what_secrets_were_goes_after_the_record_and_before_the_lock() -> None:
     """A kill at any of these moments leaves a record that is whole, or a lock that is held."""
     scene = Scene()
-    scene.lane(SaveRecord(1, WITH_SECRET))
-    assert isinstance(scene.heard(), Recorded)
-    scene.lane(Release(2, Closed(left_open=False)))
-    assert isinstance(scene.heard(), Released)
+    scene.save_record(WITH_SECRET)
+    scene.give_back()
     assert scene.store.writes == ["save", "remember", "delete s1", "release"]
     assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
 
@@ -181,3 +179,92 @@ def test_what_a_dead_gate_left_is_deleted_by_the_uid_that_it_had() -> None:
     scene.beside.stored = theirs = StoredSecret("s9", "another", "text")
     scene.keeper.leave()
     assert (scene.store.writes, scene.beside.stored) == (["release"], theirs)
+
+
+# -- the texts of many locks -----------------------------------------------------------------------
+
+
+class Stopwatch:
+    """A clock that goes on where a test says so."""
+
+    def __init__(self) -> None:
+        """Begin at 0."""
+        self.seconds = 0.0
+        self.wall = VirtualClock().wall
+
+    def now(self) -> float:
+        """Return what was put on it."""
+        return self.seconds
+
+
+class Texts:
+    """The texts of some workloads, made in any order; `slow` is what each takes, by its number."""
+
+    def __init__(self, count: int, slow: dict[int, float]) -> None:
+        """Let them be w0, w1 and so on."""
+        self.clock = Stopwatch()
+        self.warnings: list[str] = []
+        self.made: dict[int, str | None] = {}
+        self.slow = slow
+        self.during: dict[int, threading.Thread] = {}
+        ends = tuple(map(closing_of, range(count)))
+        clock = cast("Clock", self.clock)
+        self.texts = ClosingTexts(clock, Holder("me"), Closed(False, ends), str)
+
+    def make(self, number: int) -> None:
+        """Make one text."""
+        lock = lock_of(ref_of(number))
+        warn = self.warnings.append
+        self.made[number] = self.texts.text(lock, History, lambda _, after, __: after, warn)
+
+    def write(self, history: History) -> str:
+        """Stand in for `history_text`: another text is begun meanwhile, and time passes."""
+        number = int(history.versions[0].template)
+        if beside := self.during.get(number):
+            beside.start()
+            beside.join(0.05)
+        self.clock.seconds += self.slow.get(number, 0.0)
+        return history_text(history)
+
+    def has_bodies(self, number: int) -> bool:
+        """Tell whether a text has what was applied."""
+        return bool(read_history(self.made[number] or "").bodies)
+
+
+def ref_of(number: int) -> Ref:
+    """Return a Deployment."""
+    return deployment_ref("shop", f"w{number}")
+
+
+def closing_of(number: int) -> Closing:
+    """Return the end of a Deployment that was verified."""
+    version = JudgedVersion(str(number), (), FrozenMap({ref_of(number): "b"}))
+    return Closing(ref_of(number), (version,), FrozenMap({"b": Body.of({"spec": {}})}))
+
+
+@pytest.mark.contract("B1393")
+def test_a_text_that_waits_for_another_does_not_count_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are made by several threads, of which one works at a time."""
+    scene = Texts(3, {0: 0.4, 1: 0.1})
+    monkeypatch.setattr(closing_texts, "history_text", scene.write)
+    scene.during[0] = beside = threading.Thread(target=scene.make, args=(1,), daemon=True)
+    scene.make(0)
+    beside.join()
+    scene.make(2)
+    assert [scene.has_bodies(number) for number in range(3)] == [True, True, True]
+    assert scene.texts.describe_missing() == ""
+
+
+@pytest.mark.contract("B1393")
+def test_those_that_came_late_are_named_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty locks are no reason for sixty warnings."""
+    scene = Texts(6, {0: 0.7, 1: 0.1})
+    monkeypatch.setattr(closing_texts, "history_text", scene.write)
+    for number in range(6):
+        scene.make(number)
+    assert [scene.has_bodies(number) for number in range(6)] == [True, True, *[False] * 4]
+    said = scene.texts.describe_missing()
+    assert "not in the history of deployment/w2, deployment/w3, deployment/w4 and 1 more" in said
+    assert not scene.warnings

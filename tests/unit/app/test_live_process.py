@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -95,45 +93,6 @@ def test_the_tree_moves_and_a_signal_leaves_the_screen_whole(
     assert "\x1b[?25l" not in pty.sent, "and the cursor is visible all the time"
 
 
-@pytest.mark.contract("B636")
-def test_a_second_signal_leaves_nothing_to_be_put_right(
-    launch: Launch, manifest: Manifest, pty: Pty
-) -> None:
-    """It ends at once, and the shell goes on below the tree."""
-    process = launch("apply", "-f", manifest(web("pending")))
-    pty.read_until(is_steady)
-    process.kill()
-    pty.read_to_the_end(process)
-    assert pty.screen.is_whole
-    assert "in all" in pty.screen.lines[-1]
-
-
-@pytest.mark.contract("B636")
-def test_what_a_shell_wrote_while_it_was_stopped_stays(
-    launch: Launch, manifest: Manifest, pty: Pty
-) -> None:
-    """Ctrl-Z leaves the tree where it is; after `fg` another one goes on below."""
-    process = launch("apply", "-f", manifest(web("pending")))
-    pty.read_until(has("in all"))
-    for number in range(3):
-        process.send_signal(signal.SIGSTOP)
-        os.waitpid(process.pid, os.WUNTRACED)
-        # A line first, as shells do: the process may have been stopped within a control sequence.
-        os.write(pty.theirs, b"\r\n[1]+  Stopped\r\n$ fg %d\r\n" % number)
-        time.sleep(0.4)  # nobody is faster; another process takes no clock
-        process.send_signal(signal.SIGCONT)
-
-        def goes_on(_: list[str], said: str = f"$ fg {number}") -> bool:
-            shown = pty.screen.everything
-            return said in shown and has("in all")(shown[shown.index(said) :])
-
-        pty.read_until(goes_on)
-    process.send_signal(signal.SIGINT)
-    assert pty.read_to_the_end(process) == 130
-    assert pty.screen.is_whole
-    assert sum("rolling out" in line for line in pty.screen.everything) == 3, "each as it was left"
-
-
 @pytest.mark.contract("B633")
 @pytest.mark.parametrize("options", [[], ["--plain"]], ids=["tree", "plain"])
 def test_after_the_end_it_stands_there_as_off_a_terminal(
@@ -153,25 +112,6 @@ def test_after_the_end_it_stands_there_as_off_a_terminal(
     assert "\n".join(pty.screen.everything).endswith(f"\n{verdict.rstrip()}")
     assert shown.index(words("ROLLED BACK (exit 4)")) > place
     assert "──" not in shown
-
-
-@pytest.mark.contract("B634")
-@pytest.mark.parametrize(
-    ("options", "environ"), [(["--plain"], {}), ([], {"CI": "true"})], ids=["plain", "ci"]
-)
-def test_plain_lines_where_these_are_wanted(
-    launch: Launch,
-    manifest: Manifest,
-    pty: Pty,
-    options: list[str],
-    environ: dict[str, str],
-) -> None:
-    """Not a control sequence but the verdict's colours."""
-    process = launch("apply", "-f", manifest(web("2")), *options, **environ)
-    assert pty.read_to_the_end(process) == 0
-    assert "──" not in pty.sent
-    assert set(re.findall(r"\x1b[^m]*m?", pty.sent)) <= {"\x1b[1;32m", "\x1b[2m", "\x1b[0m"}
-    assert "VERIFIED (exit 0)" in pty.sent
 
 
 @pytest.mark.contract("B635", "B631")

@@ -142,6 +142,7 @@ def test_text_after_the_end_goes_straight_to_the_stream(played: Played) -> None:
     assert stream.getvalue() == "last\n"
 
 
+@pytest.mark.contract("B636")
 def test_after_a_stop_the_tree_begins_below(played: Played) -> None:
     """Ctrl-Z and `fg`: what the shell wrote meanwhile is left alone."""
     pictures = iter([TREE, (Painted("tree 2", 6),)])
@@ -178,6 +179,7 @@ class StoppedClock(VirtualClock):
         return super().wait(0.0, until)
 
 
+@pytest.mark.contract("B636")
 def test_who_was_stopped_hears_of_it_before_painting() -> None:
     """All threads go on at once, and the handler that tells of it is another one's."""
     clock = StoppedClock()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 import responses
@@ -64,11 +64,27 @@ def assert_passed(ended: Ended, server: Server) -> None:
     assert ended.document["outcome"] == "observed"
 
 
-class Gate(Protocol):
-    """Runs a command with options as a file would have them; names come after it."""
+@dataclass(frozen=True)
+class Gate:
+    """Runs a command with options as a file would have them; names come after it.
+
+    `output` is json unless told otherwise; `environ` is the environment, else empty.
+    """
+
+    run: Callable[..., Ended]
+    manifest: Manifest
 
     def __call__(self, command: str, *names: Any, **options: Any) -> Ended:
-        """`output` is json unless told otherwise; `environ` is the environment, else empty."""
+        """Run any command."""
+        return self.run(command, *names, **options)
+
+    def apply(self, *objects: JSON, **options: Any) -> Ended:
+        """Apply a manifest of these objects."""
+        return self.run("apply", file=[self.manifest(*objects)], **options)
+
+    def preflight(self, *objects: JSON, **options: Any) -> Ended:
+        """Preflight a manifest of these objects."""
+        return self.run("preflight", file=[self.manifest(*objects)], **options)
 
 
 @pytest.fixture
@@ -78,7 +94,7 @@ def server(bed: Bed) -> Server:
 
 
 @pytest.fixture
-def gate(server: Server, tmp_path: Path) -> Gate:
+def gate(server: Server, tmp_path: Path, manifest: Manifest) -> Gate:
     """Return a runner of commands against the server; checks are asked as in a real run."""
 
     def run(command: str, *names: Any, **options: Any) -> Ended:
@@ -96,11 +112,11 @@ def gate(server: Server, tmp_path: Path) -> Gate:
         code = server.running.finish()
         return Ended(code, server.running.stdout.getvalue(), server.running.stderr.getvalue())
 
-    return run
+    return Gate(run, manifest)
 
 
 @pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[Gate]:
+def here(capsys: pytest.CaptureFixture[str], tmp_path: Path, manifest: Manifest) -> Iterator[Gate]:
     """Return a runner of commands that need no cluster, in real time."""
 
     def run(command: str, *names: Any, **options: Any) -> Ended:
@@ -112,7 +128,7 @@ def here(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[Gate]:
         code = getattr(entry, command)(world, settings, *names)
         return Ended(code, *capsys.readouterr())
 
-    yield run
+    yield Gate(run, manifest)
     log.configure("console", "info")
 
 

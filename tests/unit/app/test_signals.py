@@ -7,16 +7,16 @@ import signal
 import pytest
 
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import Ended, Gate, Manifest
+from tests.unit.app.conftest import Ended, Gate
 from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Seen
 
 
-def run(gate: Gate, command: str, manifest: Manifest) -> Ended:
+def run(gate: Gate, command: str) -> Ended:
     """Run a command on the Deployment web."""
     match command:
         case "apply" | "preflight":
-            return gate(command, file=[manifest(web("3"))])
+            return gate(command, file=[gate.manifest(web("3"))])
         case "verify" | "recover":
             return gate(command, ("web",))
         case _:
@@ -72,11 +72,11 @@ READS = "/deployments/web"
 )
 @pytest.mark.usefixtures("served")
 def test_a_signal_ends_each_command_at_once(
-    gate: Gate, server: Server, manifest: Manifest, command: str, path: str, time: int
+    gate: Gate, server: Server, command: str, path: str, time: int
 ) -> None:
     """Nothing was written, and the report says so; after a guard not even a lock was taken."""
     interrupt(server, path, time=time)
-    ended = run(gate, command, manifest)
+    ended = run(gate, command)
     assert ended.code == 128 + signal.SIGINT, ended.err
     assert ended.document["message"].startswith("SIGINT ended it")
     assert server.writes() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -34,10 +35,14 @@ def only(ended: Ended) -> dict[str, Any]:
     return found
 
 
-def count(metrics: Metrics, bad: float | None, total: float, steps: int) -> None:
-    """Let a Prometheus have counted so much, in so many steps of the hour."""
+def count(metrics: Metrics, counted: Mapping[str, tuple[float | None, float, int]]) -> None:
+    """Let a Prometheus have counted bad ones and all, in so many steps of the hour.
+
+    The keys are parts of the queries about each version.
+    """
 
     def vector_of(query: str) -> list[dict[str, Any]]:
+        bad, total, steps = next(found for part, found in counted.items() if part in query)
         if query.startswith("count_over_time"):
             return [{"metric": {}, "value": [1.0, str(steps)]}]
         return [
@@ -77,7 +82,7 @@ def test_what_is_not_given_is_what_ran_in_the_last_hour(
 ) -> None:
     """The increases of the running version, by the time for which it was seen."""
     server.put(web())
-    count(metrics, 36, 3600, 60)
+    count(metrics, {"web": (36, 3600, 60)})
     check = {**ERRORS, "during": "both", "interval": "30s"}
     ended = foreseen(gate, "web", check=check, prometheus_url=BASE)
     found = only(ended)
@@ -114,18 +119,8 @@ def test_beside_a_partition_the_traffic_is_that_of_both_versions(
     revisions = server.objects.list_all("controllerrevisions", "app=db")
     revisions.sort(key=lambda one: int(one["revision"]))
     old, new = (one["metadata"]["name"] for one in revisions)
-    counted = {new: (10, 60, 6_000), old: (120, 2_100, 210_000)}
-
-    def vector_of(query: str) -> list[dict[str, Any]]:
-        (steps, bad, total) = next(found for hash_, found in counted.items() if hash_ in query)
-        if query.startswith("count_over_time"):
-            return [{"metric": {}, "value": [1.0, str(steps)]}]
-        return [
-            {"metric": {"rollout_gate_counted": name}, "value": [1.0, str(value)]}
-            for name, value in (("bad", bad), ("total", total))
-        ]
-
-    metrics.gives(vector_of)
+    counted = {new: (60, 6_000, 10), old: (2_100, 210_000, 120)}
+    count(metrics, counted)
     labelled = 'requests{revision="${controller_revision_hash}"'
     check = {**ERRORS, "bad": labelled + ',code=~"5.."}', "total": labelled + "}"}
     found = only(foreseen(gate, "sts/db", check=check, prometheus_url=BASE))
@@ -135,7 +130,7 @@ def test_beside_a_partition_the_traffic_is_that_of_both_versions(
     said = " ".join(text.split())
     assert f"{old} and {new} in the last hour: 2,160 bad of 216,000" in said
     assert "assumes that each look sees new requests of both versions: with scrapes" in said
-    counted[new] = (1, 0, 0)
+    counted[new] = (0, 0, 1)
     assert f"{new} is too young, or its counters are not found" in " ".join(
         foreseen(gate, "sts/db", check=check, prometheus_url=BASE, output="text").out.split()
     )
@@ -147,7 +142,7 @@ def test_each_figure_overrides_what_was_measured(
 ) -> None:
     """The others stay as measured; a version without a bad event has no ratio."""
     server.put(web())
-    count(metrics, None, 7200, 121)
+    count(metrics, {"web": (None, 7200, 121)})
     ended = foreseen(gate, "web", prometheus_url=BASE, traffic=50, exposure="1:1", bake="5m")
     found = only(ended)
     assert (found["traffic_per_second"], found["traffic_origin"]) == (50.0, "given")
@@ -247,7 +242,7 @@ def test_a_prometheus_that_cannot_be_asked_ends_it_as_checks(
     text = foreseen(gate, "web", prometheus_url=BASE, output="text")
     said = " ".join(text.out.split())
     assert " is too young, or its counters are not found: the last hour has fewer" in said
-    count(metrics, 0, 0, 60)
+    count(metrics, {"web": (0, 0, 60)})
     text = foreseen(gate, "web", prometheus_url=BASE, output="text")
     assert "no traffic of web-" in text.out
     monkeypatch.setattr("gate.app.runtime.check_sources.sources", lambda *_: Unreachable({}))

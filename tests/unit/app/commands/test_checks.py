@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +14,8 @@ from jsonschema import Draft202012Validator
 from gate.report.schema.json_schema import checks_schema
 from tests.cluster.workloads import stateful_set
 from tests.unit.app.bodies import service, web
-from tests.unit.app.conftest import Ended, Gate, Manifest
-from tests.unit.app.metrics import BASE, CHECK, COUNTERS, QUERY, Metrics, Unreachable, asked_of
+from tests.unit.app.conftest import Ended, Gate
+from tests.unit.app.metrics import BASE, CHECK, QUERY, Metrics, asked_of
 from tests.unit.app.server import Server
 
 UP = "up: sum(up) >= 1"
@@ -67,24 +66,6 @@ def test_the_exit_code_is_the_worst_verdict(
     assert (ended.code, ended.document["exit_code"]) == (code, code)
     assert (check["verdict"], check["bounds"]) == (verdict, ">= 1")
     assert check["value"] == (values[0] if code in (0, 6) else None)
-
-
-@pytest.mark.contract("B456")
-@pytest.mark.parametrize(("status", "code"), [(400, 2), (422, 2), (401, 3), (404, 3)])
-def test_what_cannot_be_asked_ends_as_before_a_write(
-    here: Gate, metrics: Metrics, status: int, code: int
-) -> None:
-    """A wrong query is 2, a server that refuses for good 3."""
-    metrics.refuses(status, "1:5: parse error: unexpected end of input")
-    assert asked(here, checks=(UP,)).code == code
-
-
-@pytest.mark.contract("B456")
-def test_an_outage_is_no_verdict(here: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Prometheus that does not answer now is 7."""
-    monkeypatch.setattr("gate.app.runtime.check_sources.sources", lambda *_: Unreachable({}))
-    ended = asked(here, checks=(UP,))
-    assert (ended.code, only(ended)["verdict"]) == (7, "error")
 
 
 @pytest.mark.contract("B456", "B416")
@@ -138,10 +119,10 @@ def test_a_namespace_that_was_given_asks_nobody(
 
 @pytest.mark.contract("B457")
 def test_the_manifest_says_about_which_deployment(
-    gate: Gate, server: Server, serving: Metrics, manifest: Manifest
+    gate: Gate, server: Server, serving: Metrics
 ) -> None:
     """What runs is asked about, not what the file would make of it."""
-    ended = asked(gate, file=[manifest(service(), web("2", namespace=None))])
+    ended = asked(gate, file=[gate.manifest(service(), web("2", namespace=None))])
     assert (ended.code, serving.asked) == (0, [asked_of(server)])
     assert only(ended)["about"] == "deployment/web"
 
@@ -219,20 +200,6 @@ def test_a_missing_program_hides_no_other_mistake(gate: Gate, metrics: Metrics) 
     for alone in ([smoke], [{**smoke, "required": False}, query]):
         ended = gate("checks", (), prometheus_url=BASE, checks=alone)
         assert (ended.code, "no program './no-such-program'" in ended.err) == (2, True)
-
-
-@pytest.mark.contract("B1162")
-def test_counters_of_one_version_are_said_to_be_seen(
-    gate: Gate, server: Server, serving: Metrics
-) -> None:
-    """How many there are, although nothing can be compared."""
-    server.put(web("2"))
-    serving.counts(total=100)
-    check = only(gate("checks", ("web",), prometheus_url=BASE, checks=[COUNTERS]))
-    assert check["message"] == (
-        "1 series of total, 0 of bad, which counts as 0;"
-        " only one version runs: there is nothing to compare it with"
-    )
 
 
 @pytest.mark.contract("B457")
@@ -346,16 +313,3 @@ def test_show_lists_what_there_is(here: Gate) -> None:
     ended = here("checks", (), show="error-rat", output="text")
     assert (ended.code, ended.out) == (2, "")
     assert "did you mean error-rate? there are error-rate, latency-p99, error-share" in ended.err
-
-
-@pytest.mark.contract("B458", "B450")
-def test_no_secret_is_in_what_it_shows(here: Gate, metrics: Metrics, tmp_path: Path) -> None:
-    """Neither a token nor a header, in no form of the output."""
-    token = tmp_path / "token"
-    token.write_text("c4nary-t0ken")
-    metrics.answers(1)
-    for more in ({"output": "json"}, {"output": "text", "explain": True}):
-        given = {"prometheus_token_file": str(token), **more}
-        ended = asked(here, checks=(UP,), **given)
-        assert ended.code == 0, ended.err
-        assert "c4nary" not in ended.out + ended.err

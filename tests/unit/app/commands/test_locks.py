@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from typing import cast
 
 import pytest
 
 from gate.app.commands.locks import ask_for_consent
-from gate.app.runtime.world import Streams, World
+from gate.app.runtime.world import Streams, outside
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import lock_of
 from gate.core.model.lock_holder import Holder
@@ -18,30 +17,24 @@ from gate.kube.lease import Held
 from tests.unit.app.conftest import Gate
 from tests.unit.app.locks.test_lock_state import HERE, ThisMachine
 
-HELD = Held(
-    lock_of(deployment_ref("shop", "web")), "u1", "1", Holder("ci/7 abc", url="https://ci/7")
-)
+ELSEWHERE = Holder("ci/7 abc", url="https://ci/7")
 
 
-class Typed(io.BytesIO):
-    """What stdin gives, and whether it is a terminal."""
-
-    terminal = False
+class Terminal(io.BytesIO):
+    """What is typed on a terminal."""
 
     def isatty(self) -> bool:
-        """Return whether it is."""
-        return self.terminal
+        """Say that it is one."""
+        return True
 
 
-class Outside:
-    """What the question meets: a terminal or not, and what is typed."""
-
-    def __init__(self, typed: bytes, *, terminal: bool) -> None:
-        self.stderr = io.StringIO()
-        typing = Typed(typed)
-        typing.terminal = terminal
-        self.streams = Streams(typing, io.StringIO(), self.stderr)
-        self.processes = ThisMachine()
+def asked(stdin: io.BytesIO, holder: Holder = ELSEWHERE) -> tuple[bool, str]:
+    """Ask whether a lock of somebody may go; return the answer, and what was shown."""
+    shown = io.StringIO()
+    streams = Streams(stdin, io.StringIO(), shown)
+    world = replace(outside(), streams=streams, processes=ThisMachine())
+    held = Held(lock_of(deployment_ref("shop", "web")), "u1", "1", holder)
+    return ask_for_consent(world, held), shown.getvalue()
 
 
 @pytest.mark.contract("B528")
@@ -50,27 +43,25 @@ class Outside:
 )
 def test_a_terminal_is_asked(typed: bytes, answer: bool) -> None:
     """The question says whose lock it is; anything but a yes is a no."""
-    outside = Outside(typed, terminal=True)
-    assert ask_for_consent(cast("World", outside), HELD) is answer
+    found, shown = asked(Terminal(typed))
+    assert found is answer
     said = "deployment/web is held by ci/7 abc (https://ci/7), whose process may still run. Release"
-    assert said in outside.stderr.getvalue()
+    assert said in shown
 
 
 @pytest.mark.contract("B528")
 def test_of_a_holder_on_this_machine_it_is_said_that_it_runs() -> None:
     """Its process is there, and the question names it."""
-    outside = Outside(b"\n", terminal=True)
-    assert not ask_for_consent(
-        cast("World", outside), replace(HELD, holder=Holder("me", process=HERE))
-    )
-    assert "held by me, whose process 7 still runs on this machine" in outside.stderr.getvalue()
+    found, shown = asked(Terminal(b"\n"), Holder("me", process=HERE))
+    assert not found
+    assert "held by me, whose process 7 still runs on this machine" in shown
 
 
 @pytest.mark.contract("B528")
 def test_elsewhere_it_takes_a_flag() -> None:
     """A pipeline cannot be asked."""
     with pytest.raises(UsageError, match="confirmation"):
-        ask_for_consent(cast("World", Outside(b"y\n", terminal=False)), HELD)
+        asked(io.BytesIO(b"y\n"))
 
 
 @pytest.mark.contract("B216")

@@ -19,7 +19,7 @@ from gate.report.schema.result import Result
 from gate.report.words.advice import next_steps
 from sandbox.face import JSON
 from tests.unit.app.bodies import autoscaler, marked, web
-from tests.unit.app.conftest import Gate, Manifest, assert_refused
+from tests.unit.app.conftest import Gate, assert_refused
 from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Seen
 
@@ -87,9 +87,7 @@ def test_undo_resumes_a_paused_deployment_after_saying_so(
 
 
 @pytest.mark.contract("B196")
-def test_restart_writes_under_a_manager_of_its_own(
-    gate: Gate, server: Server, manifest: Manifest
-) -> None:
+def test_restart_writes_under_a_manager_of_its_own(gate: Gate, server: Server) -> None:
     """The next apply leaves its annotation alone and starts no rollout."""
     server.put(web())
     assert gate("restart", "web").code == 0
@@ -97,7 +95,7 @@ def test_restart_writes_under_a_manager_of_its_own(
     assert (write.query["fieldManager"], write.query["force"]) == ("rollout-gate-restart", "false")
     template = spec(server)["template"]
     assert RESTARTED_AT in template["metadata"]["annotations"]
-    assert gate("apply", file=[manifest(web())]).document["reason"] == "NoChange"
+    assert gate.apply(web()).document["reason"] == "NoChange"
     assert spec(server)["template"] == template
 
 

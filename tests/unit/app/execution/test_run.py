@@ -24,7 +24,7 @@ from gate.report.document.document import document
 from gate.report.document.run import Run
 from gate.report.schema.result import Result
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.conftest import Gate
 from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Seen
 
@@ -37,12 +37,7 @@ def gives_back(seen: Seen) -> bool:
 
 @pytest.mark.parametrize(("tag", "code"), [("2", 0), ("crash", 4)])
 def test_nothing_is_watched_once_it_is_decided(
-    gate: Gate,
-    server: Server,
-    manifest: Manifest,
-    monkeypatch: pytest.MonkeyPatch,
-    tag: str,
-    code: int,
+    gate: Gate, server: Server, monkeypatch: pytest.MonkeyPatch, tag: str, code: int
 ) -> None:
     """The watches end while the lock is given back: the exit waits for neither after the other."""
     stopping: list[Watching] = []
@@ -62,7 +57,7 @@ def test_nothing_is_watched_once_it_is_decided(
     monkeypatch.setattr(Watching, "stop", note)
     server.put(web())
     server.on_request = wait
-    assert gate("apply", file=[manifest(web(tag))]).code == code
+    assert gate.apply(web(tag)).code == code
     assert given_back == [True]
 
 
@@ -75,12 +70,7 @@ def test_nothing_is_watched_once_it_is_decided(
     ],
 )
 def test_a_second_signal_after_the_end_and_before_the_report_has_its_word(
-    gate: Gate,
-    server: Server,
-    manifest: Manifest,
-    monkeypatch: pytest.MonkeyPatch,
-    signalled: bool,
-    word: str,
+    gate: Gate, server: Server, monkeypatch: pytest.MonkeyPatch, signalled: bool, word: str
 ) -> None:
     """The second Ctrl-C often comes while the first one's end is made."""
     said: list[str] = []
@@ -97,7 +87,7 @@ def test_a_second_signal_after_the_end_and_before_the_report_has_its_word(
     monkeypatch.setattr("gate.app.runtime.end_report.document", ask_for_word)
     server.put(web())
     server.on_request = interrupt
-    ended = gate("apply", file=[manifest(web("2"))])
+    ended = gate.apply(web("2"))
     assert ended.code == (143 if signalled else 0), ended.err
     (line,) = said
     assert line.startswith(f"SIGINT ended it at once{word}")
@@ -105,7 +95,7 @@ def test_a_second_signal_after_the_end_and_before_the_report_has_its_word(
 
 
 def test_connections_are_made_while_it_goes_on(
-    gate: Gate, server: Server, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A dry run, which reads nothing later, makes none."""
     made: list[Client] = []
@@ -115,9 +105,9 @@ def test_connections_are_made_while_it_goes_on(
 
     monkeypatch.setattr(Client, "keep_ready", note)
     server.put(web())
-    assert gate("apply", file=[manifest(web("2"))], dry_run=True).code == 0
+    assert gate.apply(web("2"), dry_run=True).code == 0
     assert not made
-    assert gate("apply", file=[manifest(web("2"))]).code == 0
+    assert gate.apply(web("2")).code == 0
     assert len(made) == 1
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.app.bodies import service, web
-from tests.unit.app.conftest import Ended, Gate, Manifest
+from tests.unit.app.conftest import Ended, Gate
 from tests.unit.app.metrics import BASE, CHECK, COUNTERS, QUERY, Metrics, Unreachable, asked_of
 from tests.unit.app.preflight.conftest import notes, warnings
 from tests.unit.app.server import Server
@@ -65,11 +65,9 @@ def test_nothing_is_printed_that_headers_hold(
 
 
 @pytest.mark.contract("B450", "B451")
-def test_where_nothing_serves_the_form_is_tried(
-    gate: Gate, manifest: Manifest, metrics: Metrics
-) -> None:
+def test_where_nothing_serves_the_form_is_tried(gate: Gate, metrics: Metrics) -> None:
     """A first version has no baseline: a malformed query is found all the same."""
-    path = manifest(web())
+    path = gate.manifest(web())
     metrics.answers()
     ended = tried(gate, path)
     assert (ended.code, warnings(ended)) == (0, [])
@@ -133,19 +131,6 @@ def test_all_that_is_wrong_is_told_at_once(
     lines = ended.err.splitlines()
     for query in (asked_of(server), "sum(x)"):
         assert lines[lines.index(query) + 1] == "  ^"
-
-
-@pytest.mark.contract("B451")
-def test_several_series_and_text_are_mistakes(gate: Gate, path: str, metrics: Metrics) -> None:
-    """Nobody looks at the second series otherwise, and a string is no measurement."""
-    metrics.answers(0.1, 0.9)
-    ended = tried(gate, path)
-    assert ended.code == 2
-    said = "check errors: 2 series, and no reduce (sum(...) in the query, or reduce: max): "
-    assert said + '{pod="p-0"}, {pod="p-1"}' in ended.err
-    data = {"resultType": "string", "result": [1, "x"]}
-    metrics.says(200, {"status": "success", "data": data})
-    assert tried(gate, path).code == 2
 
 
 @pytest.mark.contract("B451", "B416")
@@ -258,12 +243,10 @@ def test_a_comparison_is_tried_by_its_value_alone(
 
 
 @pytest.mark.contract("B453", "B423")
-def test_a_comparison_without_a_baseline_is_warned_of(
-    gate: Gate, manifest: Manifest, metrics: Metrics
-) -> None:
+def test_a_comparison_without_a_baseline_is_warned_of(gate: Gate, metrics: Metrics) -> None:
     """It would be inconclusive at the end, whatever the new version does."""
     compared = {"name": "slow", "query": QUERY, "compare": {"max-ratio": 2}}
-    ended = tried(gate, manifest(web()), compared)
+    ended = tried(gate, gate.manifest(web()), compared)
     assert (ended.code, metrics.asked[1:]) == (0, [])
     (warning,) = warnings(ended)
     assert warning.startswith("check slow compares with the version that serves")
@@ -271,11 +254,11 @@ def test_a_comparison_without_a_baseline_is_warned_of(
 
 @pytest.mark.contract("B453")
 def test_two_first_versions_are_nothing_that_a_check_could_see(
-    gate: Gate, manifest: Manifest, metrics: Metrics
+    gate: Gate, metrics: Metrics
 ) -> None:
     """A query about no single Deployment has nothing to see where none of them serves."""
     metrics.answers()
-    path = manifest(web(), web(name="api"))
+    path = gate.manifest(web(), web(name="api"))
     ended = tried(gate, path, IN_NAMESPACE, strict_checks=True)
     assert (ended.code, warnings(ended)) == (0, []), ended.err
 
@@ -299,11 +282,11 @@ def test_a_query_needs_a_server(gate: Gate, server: Server, path: str) -> None:
 
 @pytest.mark.contract("B455")
 def test_of_several_deployments_a_check_says_which(
-    gate: Gate, server: Server, manifest: Manifest, metrics: Metrics
+    gate: Gate, server: Server, metrics: Metrics
 ) -> None:
     """A variable has one value."""
     server.put(web(), web(name="api"))
-    path = manifest(web("2"), web("2", name="api"))
+    path = gate.manifest(web("2"), web("2", name="api"))
     ended = tried(gate, path)
     assert ended.code == 2
     assert "check errors: ${replicaset} is of one workload, and there are several" in ended.err
@@ -325,31 +308,15 @@ def test_a_deployment_that_is_not_judged_is_a_mistake(
 
 
 @pytest.mark.contract("B455")
-def test_a_manifest_without_a_deployment_can_be_checked(
-    gate: Gate, manifest: Manifest, metrics: Metrics
-) -> None:
+def test_a_manifest_without_a_deployment_can_be_checked(gate: Gate, metrics: Metrics) -> None:
     """A Service that is switched: a check that names no version sees what it does."""
-    path = manifest(service())
+    path = gate.manifest(service())
     ended = tried(gate, path, IN_NAMESPACE)
     assert ended.code == 0, ended.err
     assert metrics.asked == ['sum(rate(errors{namespace="shop"}[60s]))']
     ended = tried(gate, path)
     assert ended.code == 2
     assert "${replicaset} is of one workload, and there is none" in ended.err
-
-
-@pytest.mark.contract("B455", "B418")
-def test_a_name_that_breaks_a_query_is_found(
-    gate: Gate, server: Server, manifest: Manifest, metrics: Metrics
-) -> None:
-    """Outside of quotes a name with a hyphen would be a subtraction; the place is marked."""
-    server.put(web(name="web-shop"))
-    ended = tried(gate, manifest(web("2", name="web-shop")), "errors: sum(${deployment}) <= 1")
-    assert ended.code == 2
-    assert "check errors: ${deployment} cannot stand outside a string" in ended.err
-    lines = ended.err.splitlines()
-    assert lines[lines.index("sum(${deployment})") + 1] == "    ^"
-    assert metrics.asked == []
 
 
 @pytest.mark.contract("B1676")

@@ -8,7 +8,7 @@ import yaml
 from sandbox.face import JSON
 from tests.cluster.workloads import daemon_set, job, stateful_set
 from tests.unit.app.bodies import marked, service, settings, web
-from tests.unit.app.conftest import Ended, Gate, Manifest, assert_passed, assert_refused
+from tests.unit.app.conftest import Ended, Gate, assert_passed, assert_refused
 from tests.unit.app.server import Server
 from tests.unit.kube.scripted import as_json, as_status
 
@@ -18,23 +18,23 @@ WHO_AM_I = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 @pytest.mark.contract("B2")
 @pytest.mark.parametrize("command", ["apply", "undo", "restart", "pause", "resume"])
 def test_where_not_even_reading_is_allowed_all_is_named_too(
-    gate: Gate, server: Server, manifest: Manifest, command: str
+    gate: Gate, server: Server, command: str
 ) -> None:
     """The first answer 403 is not all that is said."""
     server.limit()
-    given = {"file": [manifest(web())]} if command == "apply" else {}
+    given = {"file": [gate.manifest(web())]} if command == "apply" else {}
     ended = gate(command, *([] if given else ["web"]), **given)
     assert_refused(ended, server, "Forbidden", "get deployments.apps", "patch deployments.apps")
 
 
 @pytest.mark.contract("B2")
 def test_a_right_to_delete_is_needed_only_where_something_may_be_deleted(
-    gate: Gate, server: Server, manifest: Manifest
+    gate: Gate, server: Server
 ) -> None:
     """With --prune-created, what is new may have to go again."""
     verbs = ["get", "list", "watch", "create", "patch"]
     server.limit({"verbs": verbs, "apiGroups": ["*"], "resources": ["*"]})
-    path = manifest(web(), settings())
+    path = gate.manifest(web(), settings())
     assert_passed(gate("preflight", file=[path]), server)
     ended = gate("preflight", file=[path], prune_created=True)
     assert_refused(ended, server, "Forbidden", "delete configmaps", "delete deployments.apps")
@@ -43,7 +43,7 @@ def test_a_right_to_delete_is_needed_only_where_something_may_be_deleted(
 @pytest.mark.contract("B1621")
 @pytest.mark.parametrize("hidden", ["pods", "jobs"])
 def test_an_apply_with_a_job_that_may_not_look_for_earlier_ones_is_refused(
-    gate: Gate, server: Server, manifest: Manifest, hidden: str
+    gate: Gate, server: Server, hidden: str
 ) -> None:
     """Whether the pod of an earlier one is at work would not be known."""
     writing = ["get", "watch", "create", "patch", "delete"]
@@ -52,7 +52,7 @@ def test_an_apply_with_a_job_that_may_not_look_for_earlier_ones_is_refused(
         {"verbs": writing, "apiGroups": ["*"], "resources": ["*"]},
         {"verbs": ["list"], "apiGroups": ["*"], "resources": [x for x in read if x != hidden]},
     )
-    ended = gate("apply", file=[manifest(job(), web())])
+    ended = gate.apply(job(), web())
     assert_refused(ended, server, "Forbidden", f"not allowed: list {hidden}")
 
 
@@ -68,22 +68,20 @@ def printed_rights(ended: Ended) -> set[tuple[str, str]]:
 
 
 @pytest.mark.contract("B200", "B709")
-def test_the_role_for_a_manifest_asks_for_no_more_than_it_needs(
-    gate: Gate, server: Server, manifest: Manifest
-) -> None:
+def test_the_role_for_a_manifest_asks_for_no_more_than_it_needs(gate: Gate, server: Server) -> None:
     """Rights on Secrets alone where some are kept; what they are for stands beside them."""
     server.limit()
     keys = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}}
-    plain = gate("preflight", file=[manifest(web(), service())], rbac=True, prune_created=True)
+    plain = gate.preflight(web(), service(), rbac=True, prune_created=True)
     assert (plain.code, server.writes()) == (0, [])
     rights = printed_rights(plain)
     assert {("deployments", "patch"), ("services", "delete"), ("pods/log", "get")} <= rights
     assert {("horizontalpodautoscalers", "list"), ("leases", "list")} <= rights
     assert "secrets" not in {resource for resource, _ in rights}
-    secret = gate("preflight", file=[manifest(web(), keys)], rbac=True)
+    secret = gate.preflight(web(), keys, rbac=True)
     assert ("secrets", "delete") in printed_rights(secret)
     assert "# delete of secrets: what a Secret was is kept" in secret.out
-    kept = gate("preflight", file=[manifest(web())], rbac=True, keep_verified_secrets=True)
+    kept = gate.preflight(web(), rbac=True, keep_verified_secrets=True)
     verbs = {verb for resource, verb in printed_rights(kept) if resource == "secrets"}
     assert verbs == {"create", "get", "patch"}
 
@@ -95,10 +93,10 @@ def test_the_role_for_a_manifest_asks_for_no_more_than_it_needs(
     ids=["StatefulSet", "DaemonSet", "Job"],
 )
 def test_autoscalers_are_looked_for_where_one_could_scale(
-    gate: Gate, server: Server, manifest: Manifest, body: JSON, *, is_scalable: bool
+    gate: Gate, server: Server, body: JSON, *, is_scalable: bool
 ) -> None:
     """What has no number of replicas needs neither the two requests nor the rights."""
-    path = manifest(marked(body, namespace="shop"))
+    path = gate.manifest(marked(body, namespace="shop"))
     assert_passed(gate("preflight", file=[path]), server)
     asked = {seen.path.rpartition("/")[2] for seen in server.seen}
     scalers = {"horizontalpodautoscalers", "scaledobjects"}
@@ -109,13 +107,11 @@ def test_autoscalers_are_looked_for_where_one_could_scale(
 
 
 @pytest.mark.contract("B1470")
-def test_the_role_for_a_generated_name_is_named_alike_at_each_run(
-    gate: Gate, manifest: Manifest
-) -> None:
+def test_the_role_for_a_generated_name_is_named_alike_at_each_run(gate: Gate) -> None:
     """Else each `kubectl apply` of it would leave another Role behind."""
     body = job()
     body["metadata"] = {"generateName": "migrate-", "namespace": "shop"}
-    path = manifest(body, web())
+    path = gate.manifest(body, web())
     first, again = (gate("preflight", file=[path], rbac=True) for _ in range(2))
     assert first.out == again.out
     assert "name: rollout-gate-job-migrate}" in first.out
@@ -137,10 +133,10 @@ BINDING = {
 
 
 @pytest.mark.contract("B200")
-def test_the_rights_to_grant_rights_are_of_one_role_each(gate: Gate, manifest: Manifest) -> None:
+def test_the_rights_to_grant_rights_are_of_one_role_each(gate: Gate) -> None:
     """On all of them it would be every right there is."""
     kinds = ("Role", "RoleBinding")
-    ended = gate("preflight", file=[manifest(web(), ROLE, BINDING)], rbac=True, allow_kind=kinds)
+    ended = gate.preflight(web(), ROLE, BINDING, rbac=True, allow_kind=kinds)
     role, *_ = yaml.safe_load_all(ended.out)
     grants = [rule for rule in role["rules"] if {"bind", "escalate"} & set(rule["verbs"])]
     api = {"apiGroups": [RBAC]}
@@ -161,19 +157,14 @@ def test_the_rights_to_grant_rights_are_of_one_role_each(gate: Gate, manifest: M
     ids=["named", "who asks", "unknown"],
 )
 def test_nobody_is_made_up_for_a_printed_role(
-    gate: Gate,
-    server: Server,
-    manifest: Manifest,
-    given: dict[str, str] | None,
-    first_line: str,
-    name: str,
+    gate: Gate, server: Server, given: dict[str, str] | None, first_line: str, name: str
 ) -> None:
     """It is for whom one says, else for who asks; a server that does not say gets a placeholder."""
     who = as_json({"status": {"userInfo": {"username": "ci"}}}, 201)
     answer = as_status(404, "not found", "NotFound") if given is None else who
     server.on("POST", WHO_AM_I, answer)
     for command, names in (("preflight", ()), ("verify", (("web",),))):
-        more = {"file": [manifest(web())]} if command == "preflight" else {}
+        more = {"file": [gate.manifest(web())]} if command == "preflight" else {}
         ended = gate(command, *names, rbac=True, **more, **(given or {}))
         assert ended.out.startswith(first_line)
         *_, binding = yaml.safe_load_all(ended.out)

@@ -10,9 +10,8 @@ import pytest
 from responses import RequestsMock
 
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.conftest import Gate
 from tests.unit.app.preflight.conftest import notes, warnings
-from tests.unit.app.server import Server
 
 pytestmark = pytest.mark.usefixtures("nothing_is_written")
 SERVICE = "http://shop.example/live"
@@ -85,10 +84,10 @@ def test_a_service_without_a_name_cannot_be_asked(gate: Gate, path: str) -> None
 
 @pytest.mark.contract("B454")
 def test_where_nothing_serves_a_service_is_only_connected_to(
-    gate: Gate, manifest: Manifest, nobody_listens: str
+    gate: Gate, nobody_listens: str
 ) -> None:
     """A first version's own route answers nobody yet: only that it is there can be told."""
-    first = manifest(web(), web(name="api"))
+    first = gate.manifest(web(), web(name="api"))
     with socket.create_server(("127.0.0.1", 0)) as service:
         url = f"http://127.0.0.1:{service.getsockname()[1]}/live"
         ended = gate("preflight", file=[first], http_check=[url], strict_checks=True)
@@ -124,12 +123,3 @@ def test_commands_are_left_alone(gate: Gate, path: str, tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     assert not mark.exists()
     assert [note.partition(": ")[2] for note in notes(ended)] == [f"touch {mark}"]
-
-
-@pytest.mark.contract("B454")
-def test_a_program_that_is_not_there_is_found(gate: Gate, server: Server, path: str) -> None:
-    """After a rollout is no time to find a typing mistake."""
-    ended = gate("preflight", file=[path], smoke_test=["no-such-program --fast"])
-    assert ended.code == 2
-    assert server.seen == []
-    assert "no program 'no-such-program' is found" in ended.err

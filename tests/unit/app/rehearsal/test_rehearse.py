@@ -154,15 +154,6 @@ def test_inconsistent_limits_are_warned_of(played: Played, manifest: Write) -> N
     assert "timeout" in played.out.getvalue().partition("warning: ")[2]
 
 
-@pytest.mark.long
-def test_a_scenario_file_says_what_happens(played: Played, manifest: Write, tmp_path: Any) -> None:
-    """By image, from a second on."""
-    scenario = tmp_path / "bad-day.yaml"
-    scenario.write_text("images:\n  '*:2':\n    20s: oom\n")
-    code, (row,), _ = played.judge(manifest(), scenario=str(scenario), bake="2m")
-    assert (code, row["why"].partition(":")[0]) == (4, "AvailabilityLost, OutOfMemory")
-
-
 @pytest.mark.contract("B1292", "B1293", "B1514")
 def test_several_kinds_are_rehearsed_in_one_table(played: Played, manifest: Write) -> None:
     """Each has its row, and 0 says that all of them end as they should."""

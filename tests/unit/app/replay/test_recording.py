@@ -15,8 +15,6 @@ from gate.app.replay import recording
 from gate.app.runtime.recorded_policy import recorded_policy
 from gate.app.runtime.tape import Tape
 from gate.config import Settings, load, policy
-from gate.core.checks.questions import Answers, Exit
-from gate.core.checks.tick_grid import Tick
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
@@ -25,7 +23,7 @@ from gate.errors import UsageError
 from gate.virtual_time import VirtualClock
 from tests.table import each
 from tests.unit.app.bodies import service, settings, web
-from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.conftest import Gate
 from tests.unit.app.server import Server
 
 TRACES = Path(__file__).parents[3] / "traces"
@@ -50,43 +48,20 @@ def header(trace: str) -> dict[str, Any]:
 
 
 @pytest.mark.contract("B276")
-@pytest.mark.parametrize(
-    ("tag", "ends"),
-    [("2", (0, "complete", "Complete")), ("crash", (4, "failed", "CrashLoop"))],
-)
-def test_a_recorded_run_is_replayed_to_its_verdict(
-    gate: Gate, server: Server, manifest: Manifest, trace: str, tag: str, ends: tuple[int, str, str]
-) -> None:
-    """Also where the run took over from kubectl: the apply counts, not the patch before it."""
-    server.put(web(), manager="kubectl")
-    code = gate("apply", file=[manifest(web(tag))], record=trace).code
-    document = gate("replay", trace).document
-    assert (code, document["verdict"], document["reason"]) == ends
-    assert document["new_revision"]
-    assert document["would_roll_back_to"] == 1
-    (container,) = header(trace)["applied"]["spec"]["template"]["spec"]["containers"]
-    assert container["image"] == f"shop/web:{tag}"
-
-
-@pytest.mark.contract("B276")
-def test_several_deployments_are_replayed_together(
-    gate: Gate, server: Server, manifest: Manifest, trace: str
-) -> None:
+def test_several_deployments_are_replayed_together(gate: Gate, server: Server, trace: str) -> None:
     """The one that failed speaks for all, wherever it stands in the manifest."""
     server.put(web(), web(name="api"))
-    path = manifest(web("2", name="api"), web("crash"))
+    path = gate.manifest(web("2", name="api"), web("crash"))
     assert gate("apply", file=[path], record=trace).code == 4
     document = gate("replay", trace).document
     assert (document["verdict"], document["reason"]) == ("failed", "CrashLoop")
 
 
 @pytest.mark.contract("B274", "B276")
-def test_the_policy_of_the_run_is_part_of_its_recording(
-    gate: Gate, manifest: Manifest, trace: str
-) -> None:
+def test_the_policy_of_the_run_is_part_of_its_recording(gate: Gate, trace: str) -> None:
     """It judges the replay as it judged the run; a flag of the replay counts for more."""
     flags = {"require": "50%", "bake": "0s", "record": trace}
-    assert gate("apply", file=[manifest(web("half"))], **flags).code == 0
+    assert gate.apply(web("half"), **flags).code == 0
     assert header(trace)["policy"] == {"require": "50%", "bake": 0.0}
     assert gate("replay", trace).document["verdict"] == "complete"
     assert gate("replay", trace, require="2").document["verdict"] == "progressing"
@@ -125,40 +100,40 @@ def test_a_policy_that_cannot_be_read_is_a_usage_error(here: Gate, trace: str) -
 
 
 @pytest.mark.contract("B177")
-def test_a_full_disk_changes_nothing(gate: Gate, manifest: Manifest) -> None:
+def test_a_full_disk_changes_nothing(gate: Gate) -> None:
     """The verdict is the same, with a warning."""
-    ended = gate("apply", file=[manifest(web())], record="/dev/full")
+    ended = gate.apply(web(), record="/dev/full")
     assert (ended.code, ended.document["outcome"]) == (0, "verified")
     assert any(each.startswith("recording stopped") for each in ended.document["warnings"])
 
 
 def test_a_file_that_cannot_be_written_is_found_first(
-    gate: Gate, server: Server, manifest: Manifest, tmp_path: Path
+    gate: Gate, server: Server, tmp_path: Path
 ) -> None:
     """Also what only opening shows: nothing was asked of the server yet."""
     with socket.socket(socket.AF_UNIX) as held:
         held.bind(str(tmp_path / "s"))
-        ended = gate("apply", file=[manifest(web())], record=str(tmp_path / "s"))
+        ended = gate.apply(web(), record=str(tmp_path / "s"))
     assert (ended.code, ended.document["outcome"]) == (2, "usage")
     assert server.seen == []
 
 
 @pytest.mark.contract("B651")
 def test_that_nothing_can_be_recorded_is_said_before_anything_is_written(
-    gate: Gate, manifest: Manifest, trace: str
+    gate: Gate, trace: str
 ) -> None:
     """Whoever wants the recording can still end it; what an earlier run left stays as it is."""
     Path(trace).write_text("of another run", encoding="utf-8")
-    ended = gate("apply", file=[manifest(service(), settings())], record=trace)
+    ended = gate.apply(service(), settings(), record=trace)
     assert ended.code == 0
     assert "a recording is of workloads, the manifest has none" in ended.err.splitlines()[0]
     assert any("nothing is recorded" in warning for warning in ended.document["warnings"])
     assert Path(trace).read_text(encoding="utf-8") == "of another run"
 
 
-def test_a_recording_of_a_refusal_is_warned_of(gate: Gate, manifest: Manifest, trace: str) -> None:
+def test_a_recording_of_a_refusal_is_warned_of(gate: Gate, trace: str) -> None:
     """There is nothing to judge in it."""
-    ended = gate("apply", file=[manifest(web(paused=True))], record=trace)
+    ended = gate.apply(web(paused=True), record=trace)
     (warning,) = [each for each in ended.document["warnings"] if each.startswith(trace)]
     assert "the recording is empty" in warning
 
@@ -221,10 +196,6 @@ class Listener:
     def record_list(self, at: float, namespace: str, page: bytes, about: object) -> None:
         """Hear a list."""
         self.heard.append(("listed", at, namespace, page, about))
-
-    def record_measurement(self, at: float, check: str, tick: Tick, said: Answers) -> None:
-        """Hear a measurement."""
-        self.heard.append(("measured", at, check, tick, said))
 
     def record_return(self, at: float) -> None:
         """Hear that the run goes back."""
@@ -297,13 +268,3 @@ def test_the_tape_tells_where_the_run_goes_back() -> None:
     clock.advance_to(8.0)
     tape.writing(write("Deployment"))
     assert listener.heard[1:] == [("returned", 8.0)]
-
-
-@pytest.mark.contract("B465")
-def test_the_tape_takes_measurements() -> None:
-    """As they come, with the second at which they were there."""
-    listener, clock = Listener(), VirtualClock(7.0)
-    tape = Tape(listener, clock, 1, {})  # type: ignore[arg-type]
-    tick, said = Tick(0, 6.5), Answers(Exit(0))
-    tape.on_measurement("smoke", tick, said)
-    assert listener.heard == [("measured", 7.0, "smoke", tick, said)]

@@ -12,7 +12,6 @@ from gate.cli import main
 from gate.report.formats.files import json_text, render_result
 from gate.report.formats.format import Format
 from gate.report.schema.added_keys import LATER_KEYS, parts
-from gate.report.schema.printed_result import with_deployments
 from tests.unit.app.conftest import Ended
 from tests.unit.report.results import HOSTILE, NAMES, example, spoilt
 
@@ -45,15 +44,6 @@ def test_a_result_is_rendered_as_it_was_then(
     file.write_text(json_text(example(name)))
     ended = run(file, "--format", form)
     assert (ended.code, ended.out) == (0, render_result(form, example(name)))
-
-
-@pytest.mark.contract("B569")
-@pytest.mark.parametrize("name", sorted(NAMES))
-def test_a_document_survives_reading(run: Report, tmp_path: Path, name: str) -> None:
-    """Cleaning changes nothing of what is clean."""
-    file = tmp_path / "r.json"
-    file.write_text(json_text(example(name)))
-    assert json.loads(run(file, "--format", "json").out) == with_deployments(example(name))
 
 
 @pytest.mark.contract("B569", "B561")

@@ -30,7 +30,6 @@ from gate.core.checks.tick_grid import Tick
 from gate.core.model.objects import CleanText
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered
-from gate.errors import UsageError
 from tests.unit.app.metrics import BASE, CHECK, Metrics
 
 SERVICE = "https://shop.example/live"
@@ -118,22 +117,6 @@ def test_only_what_is_checked_is_made(options: dict[str, Any], question: Questio
     said = sources(settings(**options), SystemClock()).ask(Questions(question))
     assert isinstance(said, NoAnswer)
     assert said.trouble is Trouble.ADDRESS
-
-
-@pytest.mark.contract("B462", "B428")
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"prometheus_url": "http://169.254.169.254", "check": [CHECK]},
-        {"http_check": ["http://169.254.169.254/latest"]},
-    ],
-)
-def test_a_server_that_must_not_be_asked_is_refused_before_anything_is_sent(
-    options: dict[str, Any],
-) -> None:
-    """Where a cloud keeps credentials."""
-    with pytest.raises(UsageError, match="link-local"):
-        sources(settings(**options), SystemClock())
 
 
 @pytest.mark.contract("B462", "B430")

@@ -33,7 +33,7 @@ from gate.kube.writes import Writer
 from gate.report.formats.files import json_text
 from gate.report.style.style import Style
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import Ended, Gate, Manifest
+from tests.unit.app.conftest import Ended, Gate
 from tests.unit.app.server import Server
 
 Run = Callable[..., Ended]
@@ -107,55 +107,35 @@ def test_developers_see_the_traceback(run: Run) -> None:
     assert "Traceback (most recent call last)" in run(fail, log_level="debug").err
 
 
-@pytest.mark.contract("B29", "B150")
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
-def test_a_signal_before_the_first_write_ends_it(run: Run, number: signal.Signals) -> None:
-    """At once, with 128 and its number, and the report says that nothing was written."""
-    closed: list[bool] = []
-
-    def wait(start: CommandStart) -> int:
-        start.stack.callback(closed.append, True)
-        with start.ends_at_signal():
-            signal.raise_signal(number)
-        return 0
-
-    ended = run(wait)
-    document = ended.document
-    assert (ended.code, document["exit_code"]) == (128 + number, 128 + number)
-    assert (document["outcome"], document["reason"]) == ("interrupted", "Interrupted")
-    assert document["message"] == f"{number.name} ended it before anything was written"
-    assert closed == [True]
-
-
 # -- reports ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.contract("B173", "B177")
-def test_reports_are_written(gate: Gate, manifest: Manifest, tmp_path: Path) -> None:
+def test_reports_are_written(gate: Gate, tmp_path: Path) -> None:
     """Each as it was asked for, also of a refusal; one that cannot be is a warning."""
     reports = ["json=/dev/full", f"json={tmp_path}/a.json", f"text={tmp_path}/a.txt"]
-    ended = gate("apply", file=[manifest(web())], report=reports)
+    ended = gate.apply(web(), report=reports)
     assert (ended.code, ended.document["outcome"]) == (0, "verified")
     assert json.loads((tmp_path / "a.json").read_text()) == ended.document
     assert "VERIFIED (exit 0)" in (tmp_path / "a.txt").read_text()
     assert "the report json=/dev/full could not be written: No space left" in ended.err
-    gate("apply", file=[manifest(web("2", paused=True))], report=reports)
+    gate.apply(web("2", paused=True), report=reports)
     assert json.loads((tmp_path / "a.json").read_text())["outcome"] == "refused"
 
 
 @pytest.mark.parametrize("broken", ["document", "verdict_text"])
 def test_a_bug_of_a_report_does_not_change_the_verdict(
-    gate: Gate, manifest: Manifest, monkeypatch: pytest.MonkeyPatch, broken: str
+    gate: Gate, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
     """The exit code is what a pipeline goes by."""
     monkeypatch.setattr(end_report, broken, fail)
-    ended = gate("apply", file=[manifest(web("crash"))], output="text")
+    ended = gate.apply(web("crash"), output="text")
     assert ended.code == 6
     assert "the report broke off" in ended.err
 
 
 def test_a_signal_after_the_verdict_does_not_cut_the_report_off(
-    gate: Gate, server: Server, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It takes moments to write, and the verdict stands."""
 
@@ -164,23 +144,21 @@ def test_a_signal_after_the_verdict_does_not_cut_the_report_off(
         return json_text(result)
 
     monkeypatch.setattr(end_report, "json_text", slow)
-    ended = gate("apply", file=[manifest(web())])
+    ended = gate.apply(web())
     assert (ended.code, ended.document["outcome"]) == (0, "verified")
 
 
 @pytest.mark.contract("B174")
-def test_stderr_can_be_json_to_the_last_line(
-    gate: Gate, server: Server, manifest: Manifest
-) -> None:
+def test_stderr_can_be_json_to_the_last_line(gate: Gate, server: Server) -> None:
     """Timeline, warnings and the refusal are objects, one a line."""
-    warned = gate("preflight", file=[manifest(web("latest"))], log_format="json")
+    warned = gate.preflight(web("latest"), log_format="json")
     first, *others = [json.loads(line) for line in warned.err.splitlines()]
     assert (first["event"], first["level"]) == ("cluster", "info")
     assert first["at_seconds"] >= 0
     assert "warning" in {line["level"] for line in others}
     server.put(web())
     server.change({"spec": {"paused": True}})
-    ended = gate("apply", file=[manifest(web("2"))], log_format="json")
+    ended = gate.apply(web("2"), log_format="json")
     last = json.loads(ended.err.splitlines()[-1])
     assert (last["level"], last["reason"], last["exit_code"]) == ("error", "Paused", 3)
     assert (last["event"], last["text"]) == ("refused", "deployment/web is paused")
@@ -192,7 +170,7 @@ def test_stderr_can_be_json_to_the_last_line(
 @pytest.mark.contract("B21")
 @pytest.mark.parametrize("adapter", [Reader, Writer])
 def test_a_bug_in_an_adapter_ends_the_attempt(
-    gate: Gate, manifest: Manifest, monkeypatch: pytest.MonkeyPatch, adapter: type
+    gate: Gate, monkeypatch: pytest.MonkeyPatch, adapter: type
 ) -> None:
     """Nobody waits for ever; what was written, or may have been, is named."""
 
@@ -200,7 +178,7 @@ def test_a_bug_in_an_adapter_ends_the_attempt(
         raise AttributeError("sesame")
 
     monkeypatch.setattr(adapter, "perform", perform)
-    ended = gate("apply", file=[manifest(web())])
+    ended = gate.apply(web())
     document = ended.document
     assert (ended.code, document["reason"]) == (1, "InternalError"), ended.err
     assert "AttributeError in test_command_end.py" in document["message"]
@@ -280,12 +258,12 @@ def test_colour_goes_by_the_environment_that_is_handed_in(
 
 
 def test_without_its_report_a_verdict_keeps_its_exit_code(
-    gate: Gate, server: Server, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The installation may be replaced while a rollout lasts: that is a warning."""
     server.put(web())
     monkeypatch.setitem(sys.modules, "gate.app.runtime.end_report", None)
     monkeypatch.delattr("gate.app.runtime.end_report")
-    ended = gate("apply", file=[manifest(web("crash"))], output="text")
+    ended = gate.apply(web("crash"), output="text")
     assert ended.code == 4
     assert "there is no report: ModuleNotFoundError in command_end.py" in ended.err

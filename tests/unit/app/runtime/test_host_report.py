@@ -11,7 +11,7 @@ import pytest
 from gate.ci.github import GitHub
 from gate.cli import main
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.conftest import Gate
 from tests.unit.ci import runner
 
 
@@ -42,9 +42,9 @@ def step(tmp_path: Path) -> Step:
 
 
 @pytest.mark.contract("B568", "B571", "B572", "B573", "B579")
-def test_a_run_tells_its_host(gate: Gate, manifest: Manifest, step: Step, tmp_path: Path) -> None:
+def test_a_run_tells_its_host(gate: Gate, step: Step, tmp_path: Path) -> None:
     """Outputs, the summary, the page of the run and the lines of the manifest."""
-    report, path = tmp_path / "r.html", manifest(web())
+    report, path = tmp_path / "r.html", gate.manifest(web())
     ended = gate("apply", file=[path], report=[f"html={report}"], environ=step.environ)
     document = ended.document
     assert document["run_url"] == "https://github.com/shop/web/actions/runs/42"
@@ -58,14 +58,14 @@ def test_a_run_tells_its_host(gate: Gate, manifest: Manifest, step: Step, tmp_pa
 
 
 @pytest.mark.contract("B571", "B574")
-def test_the_verdict_is_not_read_for_commands(gate: Gate, manifest: Manifest, step: Step) -> None:
+def test_the_verdict_is_not_read_for_commands(gate: Gate, step: Step) -> None:
     """On stdout, where people read it; a refusal stands on stderr just so, and has outputs too."""
     given = {"output": "text", "environ": step.environ}
-    log = runner.read(gate("apply", file=[manifest(web())], **given).out)
+    log = runner.read(gate.apply(web(), **given).out)
     assert {command.name for command in log.commands} <= {"stop-commands", "warning"}
     assert log.commands[0].name == "stop-commands"
     assert any("VERIFIED (exit 0)" in line for line in log.lines)
-    ended = gate("apply", file=[manifest(web("2", paused=True))], **given)
+    ended = gate.apply(web("2", paused=True), **given)
     assert [c.name for c in runner.read(ended.err).commands] == ["stop-commands"]
     assert runner.read(ended.out).of("error")[0].data.startswith("Paused: ")
     assert runner.outputs(step.outputs)["outcome"] == "refused"
@@ -85,19 +85,17 @@ def test_a_mistake_in_a_flag_is_told(
 
 
 @pytest.mark.contract("B578")
-def test_files_that_cannot_be_written_are_warnings(
-    gate: Gate, manifest: Manifest, step: Step, tmp_path: Path
-) -> None:
+def test_files_that_cannot_be_written_are_warnings(gate: Gate, step: Step, tmp_path: Path) -> None:
     """The verdict stands."""
     environ = step.environ | {"GITHUB_OUTPUT": str(tmp_path / "missing" / "file")}
-    ended = gate("preflight", file=[manifest(web())], environ=environ)
+    ended = gate.preflight(web(), environ=environ)
     assert (ended.code, ended.document["outcome"]) == (0, "observed")
     assert "the CI host's file" in ended.err
 
 
 @pytest.mark.contract("B578")
 def test_a_bug_of_a_sink_is_a_warning(
-    gate: Gate, manifest: Manifest, step: Step, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, step: Step, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the verdict is printed all the same."""
 
@@ -105,16 +103,8 @@ def test_a_bug_of_a_sink_is_a_warning(
         raise KeyError("sesame")
 
     monkeypatch.setattr(GitHub, "remarks", fail)
-    ended = gate("apply", file=[manifest(web())], output="text", environ=step.environ)
+    ended = gate.apply(web(), output="text", environ=step.environ)
     assert ended.code == 0
     assert "VERIFIED (exit 0)" in ended.out
     assert "could not report to the CI host: KeyError in test_host_report.py" in ended.err
     assert "sesame" not in ended.err
-
-
-@pytest.mark.contract("B577")
-def test_elsewhere_nothing_is_added(gate: Gate, manifest: Manifest) -> None:
-    """A shell of one's own."""
-    ended = gate("apply", file=[manifest(web())], output="text")
-    assert "::" not in ended.out
-    assert "section_start" not in ended.out

@@ -17,35 +17,25 @@ from gate.metrics.pushgateway import Groups, Pushed, Pushgateway
 from gate.metrics.run import About, Place, RunMetrics
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import Gate, Manifest
+from tests.unit.app.conftest import Gate
 from tests.unit.app.server import Server
 from tests.unit.report.endings import ENDINGS
 
+Pushes = list[tuple[Groups, float]]
 GATEWAY = "http://gateway.example:9091"
-
-
-class Pushes:
-    """Takes what would be pushed, with the seconds that it may take."""
-
-    def __init__(self) -> None:
-        self.came: list[tuple[Groups, float]] = []
-
-    def __call__(self, _: Pushgateway, groups: Groups, seconds: float) -> Pushed:
-        """Take it."""
-        self.came.append((groups, seconds))
-        return Pushed()
 
 
 @pytest.fixture
 def pushes(monkeypatch: pytest.MonkeyPatch) -> Pushes:
-    """Return what takes all pushes; nothing is sent."""
-    made = Pushes()
+    """Return the pushes that come, with the seconds that each may take; nothing is sent."""
+    came: Pushes = []
 
-    def push(gateway: Pushgateway, groups: Groups, seconds: float) -> Pushed:
-        return made(gateway, groups, seconds)
+    def push(_: Pushgateway, groups: Groups, seconds: float) -> Pushed:
+        came.append((groups, seconds))
+        return Pushed()
 
     monkeypatch.setattr(Pushgateway, "push", push)
-    return made
+    return came
 
 
 def delivered(ending: str, late_seconds: float) -> Delivery:
@@ -79,19 +69,19 @@ def test_a_push_may_take_three_seconds_or_what_a_signal_leaves(
 ) -> None:
     """Five seconds after a signal all is over, with or without metrics."""
     delivered(ending, late_seconds).deliver()
-    [(_, given)] = pushes.came
+    [(_, given)] = pushes
     assert given == pytest.approx(seconds)
 
 
 @pytest.mark.contract("B614", "B615")
 def test_what_is_pushed_stands_under_its_deployment(
-    gate: Gate, server: Server, manifest: Manifest, pushes: Pushes
+    gate: Gate, server: Server, pushes: Pushes
 ) -> None:
     """And it is known what the cluster has in those namespaces."""
     server.put(web(name="old"))
-    ended = gate("apply", file=[manifest(web(), web(name="api"))], pushgateway=GATEWAY)
+    ended = gate.apply(web(), web(name="api"), pushgateway=GATEWAY)
     assert (ended.code, ended.document["outcome"]) == (0, "verified"), ended.err
-    [(groups, _)] = pushes.came
+    [(groups, _)] = pushes
     assert set(groups.texts) == {
         Place("shop", "Deployment", "web"),
         Place("shop", "Deployment", "api"),
@@ -126,7 +116,7 @@ def test_a_run_that_nobody_measures_is_left_as_it_is(options: dict[str, Any]) ->
 @pytest.mark.contract("B617")
 @pytest.mark.parametrize("broken", ["on_step", "deliver", "listen"])
 def test_a_bug_of_metrics_changes_no_verdict(
-    gate: Gate, manifest: Manifest, monkeypatch: pytest.MonkeyPatch, broken: str, tmp_path: Path
+    gate: Gate, monkeypatch: pytest.MonkeyPatch, broken: str, tmp_path: Path
 ) -> None:
     """Nor the document; it is a warning that says where."""
 
@@ -135,7 +125,7 @@ def test_a_bug_of_metrics_changes_no_verdict(
 
     monkeypatch.setattr(Delivery, broken, fail)
     file = str(tmp_path / "gate.prom")
-    ended = gate("apply", file=[manifest(web())], metrics_textfile=file)
+    ended = gate.apply(web(), metrics_textfile=file)
     assert (ended.code, ended.document["outcome"]) == (0, "verified"), ended.err
     assert "metrics: KeyError in test_metrics.py:" in ended.err
     assert "sesame" not in ended.err
@@ -150,5 +140,5 @@ def test_a_refusal_before_anything_is_known_is_in_the_file_and_in_no_group(
     options = {"metrics_textfile": str(file), "pushgateway": GATEWAY}
     assert here("apply", file=["nowhere.yaml"], **options).code == 2
     assert 'deployment="",namespace="",outcome="usage",' in file.read_text()
-    [(groups, _)] = pushes.came
+    [(groups, _)] = pushes
     assert set(groups.texts) == {Place("")}

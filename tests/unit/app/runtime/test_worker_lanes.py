@@ -17,8 +17,6 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Record
-from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce, Ask, Collect, Read, Write
 from gate.core.protocol.events import (
     Answered,
@@ -29,13 +27,11 @@ from gate.core.protocol.events import (
     UsersFound,
     Written,
 )
-from gate.core.rollout.policy import Policy
 from gate.engine import Broken, Inbox
 from gate.kube.reads import MOST_READ_SINGLY
 
 WEB, API = Ref("apps/v1", "Deployment", "shop", "web"), Ref("apps/v1", "Deployment", "shop", "api")
 NOTHING = Body.of({})
-RECORD = Record("apply", Leg.FORWARD, (), (), Policy())
 
 
 class Standing(SystemClock):

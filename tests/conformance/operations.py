@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
 VERSIONS = 3
 GOOD = "ready=0.6"
@@ -27,73 +29,29 @@ class Apply:
     force: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Ask for so many pods, through the scale subresource."""
+class Verb(StrEnum):
+    """What else is done; the value that it takes, where it takes one, stands beside it."""
 
-    replicas: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """Pause the rollout, as `kubectl rollout pause`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resume:
-    """Resume the rollout, as `kubectl rollout resume`."""
+    SCALE = "scale"  # replicas, through the scale subresource
+    PAUSE = "pause"  # as `kubectl rollout pause`
+    RESUME = "resume"
+    UNDO = "undo"  # to the revision before, as `kubectl rollout undo`
+    RESTART = "restart"  # a second: changes an annotation of the template
+    DELETE_POD = "delete-pod"  # the oldest pod of the latest revision that has some
+    FAIL_POD = "fail-pod"  # a behaviour, of that same pod
+    EDIT = "edit"  # a variable's value, as `kubectl set env`
+    RECREATE = "recreate"  # a version: deletes, waits until the pods are gone, applies
 
 
 @dataclass(frozen=True, slots=True)
-class Undo:
-    """Return to the revision before, as `kubectl rollout undo`."""
+class Change:
+    """One of the verbs, done with a value."""
+
+    verb: Verb
+    value: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
-    """Change an annotation of the template, as `kubectl rollout restart`."""
-
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class DeletePod:
-    """Delete the oldest pod of the latest revision that has some."""
-
-
-@dataclass(frozen=True, slots=True)
-class FailPod:
-    """Let the oldest pod of the latest revision that has some fail."""
-
-    behaviour: str
-
-
-@dataclass(frozen=True, slots=True)
-class EditEnvironment:
-    """Set a variable, as `kubectl set env`."""
-
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Recreate:
-    """Delete the Deployment, wait until its pods are gone, and apply a version again."""
-
-    version: int
-
-
-Operation = (
-    Apply
-    | Scale
-    | Pause
-    | Resume
-    | Undo
-    | Restart
-    | DeletePod
-    | FailPod
-    | EditEnvironment
-    | Recreate
-)
+Operation = Apply | Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +74,15 @@ def _apply(chance: random.Random) -> Apply:
 
 _CHOICES: Sequence[tuple[int, Callable[[random.Random], Operation]]] = (
     (6, _apply),
-    (3, lambda chance: Scale(chance.choice((0, 1, 2, 3, 4, 6)))),
-    (2, lambda _: Pause()),
-    (3, lambda _: Resume()),
-    (3, lambda _: Undo()),
-    (1, lambda chance: Restart(chance.randint(1, 3))),
-    (2, lambda _: DeletePod()),
-    (2, lambda chance: FailPod(chance.choice(FAILURES))),
-    (3, lambda chance: EditEnvironment(chance.choice("abc"))),
-    (1, lambda chance: Recreate(chance.randint(1, VERSIONS))),
+    (3, lambda chance: Change(Verb.SCALE, chance.choice((0, 1, 2, 3, 4, 6)))),
+    (2, lambda _: Change(Verb.PAUSE)),
+    (3, lambda _: Change(Verb.RESUME)),
+    (3, lambda _: Change(Verb.UNDO)),
+    (1, lambda chance: Change(Verb.RESTART, chance.randint(1, 3))),
+    (2, lambda _: Change(Verb.DELETE_POD)),
+    (2, lambda chance: Change(Verb.FAIL_POD, chance.choice(FAILURES))),
+    (3, lambda chance: Change(Verb.EDIT, chance.choice("abc"))),
+    (1, lambda chance: Change(Verb.RECREATE, chance.randint(1, VERSIONS))),
 )
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatchmethod
 from operator import itemgetter
-from typing import Any
 
 from sandbox.face import behaviour
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON, MERGE_PATCH, STRATEGIC_PATCH, ApiError
-from tests.conformance import operations
 from tests.conformance.bed import APPLY_PATCH, JSON_PATCH, Bed
-from tests.conformance.operations import Step
+from tests.conformance.operations import Apply, Change, Operation, Step, Verb
 from tests.conformance.resting import (
     is_empty,
     is_observed,
@@ -94,44 +91,34 @@ class _Operator:
 
         self.seen.wait(is_noticed, MOST_SECONDS)
 
-    @singledispatchmethod
-    def do(self, operation: Any) -> None:
-        raise TypeError(operation)
+    def do(self, operation: Operation) -> None:
+        match operation:
+            case Apply(force=force):
+                query = f"?fieldManager={GATE}&force={str(force).lower()}"
+                self._patch(query, _body(operation), APPLY_PATCH)
+            case Change(Verb.SCALE, replicas):
+                body = {"spec": {"replicas": replicas}}
+                self._patch("/scale?fieldManager=kubectl", body, MERGE_PATCH)
+            case Change(Verb.PAUSE | Verb.RESUME as verb):
+                self._rollout({"spec": {"paused": True if verb is Verb.PAUSE else None}})
+            case Change(Verb.RESTART, second):
+                annotations = {RESTARTED_AT: f"2026-01-01T00:00:0{second}Z"}
+                self._rollout({"spec": {"template": {"metadata": {"annotations": annotations}}}})
+            case Change(Verb.EDIT, value):
+                containers = [{"name": NAME, "env": [{"name": "MODE", "value": value}]}]
+                body = {"spec": {"template": {"spec": {"containers": containers}}}}
+                self._patch("?fieldManager=kubectl-set", body, STRATEGIC_PATCH)
+            case Change(Verb.UNDO):
+                self._undo()
+            case Change(Verb.RECREATE, version):
+                options = {"propagationPolicy": "Background"}
+                self._bed.json("DELETE", self._path("deployments", NAME), options)
+                self.seen.wait(is_empty, MOST_SECONDS)
+                self.do(Apply(version, replicas=2))
+            case Change(verb, asked):
+                self._disturb(asked if verb is Verb.FAIL_POD else None)
 
-    @do.register
-    def _(self, operation: operations.Apply) -> None:
-        force = "true" if operation.force else "false"
-        query = f"?fieldManager={GATE}&force={force}"
-        self._patch(query, _body(operation), APPLY_PATCH)
-
-    @do.register
-    def _(self, operation: operations.Scale) -> None:
-        body = {"spec": {"replicas": operation.replicas}}
-        self._patch("/scale?fieldManager=kubectl", body, MERGE_PATCH)
-
-    @do.register
-    def _(self, _: operations.Pause) -> None:
-        self._rollout({"spec": {"paused": True}})
-
-    @do.register
-    def _(self, _: operations.Resume) -> None:
-        self._rollout({"spec": {"paused": None}})
-
-    @do.register
-    def _(self, operation: operations.Restart) -> None:
-        at = f"2026-01-01T00:00:0{operation.count}Z"
-        template = {"metadata": {"annotations": {RESTARTED_AT: at}}}
-        self._rollout({"spec": {"template": template}})
-
-    @do.register
-    def _(self, operation: operations.EditEnvironment) -> None:
-        variable = {"name": "MODE", "value": operation.value}
-        containers = [{"name": NAME, "env": [variable]}]
-        body = {"spec": {"template": {"spec": {"containers": containers}}}}
-        self._patch("?fieldManager=kubectl-set", body, STRATEGIC_PATCH)
-
-    @do.register
-    def _(self, _: operations.Undo) -> None:
+    def _undo(self) -> None:
         sets = sorted(self.seen.replica_sets, key=revision_of)
         if len(sets) < 2 or self.seen.deployment["spec"].get("paused"):
             return
@@ -139,23 +126,14 @@ class _Operator:
         ops = [{"op": "replace", "path": "/spec/template", "value": template}]
         self._patch("?fieldManager=kubectl-rollout", ops, JSON_PATCH)
 
-    @do.register
-    def _(self, _: operations.DeletePod) -> None:
-        if name := self._pod():
-            self._bed.json("DELETE", self._path("pods", name))
-
-    @do.register
-    def _(self, operation: operations.FailPod) -> None:
-        if name := self._pod():
-            body = {"metadata": {"annotations": {behaviour.ANNOTATION: operation.behaviour}}}
+    def _disturb(self, asked: str | None) -> None:
+        """Let a pod, where one works, do what is asked; delete it where nothing is."""
+        name = self._pod()
+        if name and asked is not None:
+            body = {"metadata": {"annotations": {behaviour.ANNOTATION: asked}}}
             self._bed.json("PATCH", self._path("pods", name), body, MERGE_PATCH)
-
-    @do.register
-    def _(self, operation: operations.Recreate) -> None:
-        options = {"propagationPolicy": "Background"}
-        self._bed.json("DELETE", self._path("deployments", NAME), options)
-        self.seen.wait(is_empty, MOST_SECONDS)
-        self.do(operations.Apply(operation.version, replicas=2))
+        elif name:
+            self._bed.json("DELETE", self._path("pods", name))
 
     def _pod(self) -> str:
         """Return the name of the oldest pod that works, of the latest revision that has one."""
@@ -175,7 +153,7 @@ class _Operator:
         return path_of(resource, self._namespace, name)
 
 
-def _body(operation: operations.Apply) -> JSON:
+def _body(operation: Apply) -> JSON:
     return manifests.deployment(
         NAME,
         image=f"shop/{NAME}:{operation.version}",

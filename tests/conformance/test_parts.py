@@ -11,17 +11,7 @@ from tests.conformance.bounds import broken
 from tests.conformance.differences import differences
 from tests.conformance.explore import KINDS, on_sandbox, unequal
 from tests.conformance.known import TRACES
-from tests.conformance.operations import (
-    GOOD,
-    NEVER,
-    DeletePod,
-    EditEnvironment,
-    Operation,
-    Pause,
-    Scale,
-    Step,
-    Undo,
-)
+from tests.conformance.operations import GOOD, NEVER, Change, Operation, Step, Verb
 from tests.conformance.operations import Apply as ApplyVersion
 from tests.conformance.recording import read
 from tests.conformance.settled import settled
@@ -72,14 +62,21 @@ after_four = functools.cache(lambda: on_sandbox(DEPLOYMENTS, [FOUR]))
 
 
 @pytest.mark.parametrize(
-    "other", [Scale(3), Pause(), EditEnvironment("a"), ApplyVersion(2, replicas=4), ApplyVersion(1)]
+    "other",
+    [
+        Change(Verb.SCALE, 3),
+        Change(Verb.PAUSE),
+        Change(Verb.EDIT, "a"),
+        ApplyVersion(2, replicas=4),
+        ApplyVersion(1),
+    ],
 )
 def test_ends_that_differ_are_told(other: Operation) -> None:
     """A step more that changes anything is a difference."""
     assert unequal(after_four(), on_sandbox(DEPLOYMENTS, [FOUR, Step(other)]))
 
 
-@pytest.mark.parametrize("other", [Undo(), DeletePod()])
+@pytest.mark.parametrize("other", [Change(Verb.UNDO), Change(Verb.DELETE_POD)])
 def test_ends_that_are_alike_are_equal(other: Operation) -> None:
     """An undo without history and a pod that is replaced leave what stood before."""
     assert after_four().settled == on_sandbox(DEPLOYMENTS, [FOUR, Step(other)]).settled

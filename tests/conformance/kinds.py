@@ -18,7 +18,7 @@ from tests.cluster.objects import is_ready
 from tests.cluster.rollouts import REVISION_LABEL, is_observed, is_owned
 from tests.cluster.workloads import daemon_set, stateful_set
 from tests.conformance.bed import APPLY_PATCH, Bed
-from tests.conformance.operations import CRASH, GOOD, NEVER
+from tests.conformance.operations import CRASH, GOOD, NEVER, Change, Verb
 from tests.conformance.scenarios import GATE
 from tests.conformance.settled import owners
 
@@ -44,29 +44,8 @@ class Apply:
     replicas: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Ask for so many pods, through the scale subresource."""
-
-    replicas: int
-
-
-@dataclass(frozen=True, slots=True)
-class DeletePod:
-    """Delete a pod: that of this index by name, counted again from the first beyond the last."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class TurnPod:
-    """Let a pod behave otherwise."""
-
-    index: int
-    behaviour: str
-
-
-Operation = Apply | Scale | DeletePod | TurnPod
+Operation = Apply | Change
+"""A change of a pod has its index by name, counted again from the first beyond the last."""
 
 
 def sequence(kind: str, seed: int) -> list[Operation]:
@@ -74,12 +53,12 @@ def sequence(kind: str, seed: int) -> list[Operation]:
     chance = random.Random(f"{kind} {seed}")
     strategies = ["RollingUpdate", "RollingUpdate", "OnDelete"]
     choices: list[Callable[[], Operation]] = [
-        lambda: DeletePod(chance.randrange(4)),
-        lambda: TurnPod(chance.randrange(4), chance.choice(TURNS)),
+        lambda: Change(Verb.DELETE_POD, chance.randrange(4)),
+        lambda: Change(Verb.FAIL_POD, (chance.randrange(4), chance.choice(TURNS))),
     ]
     if kind == "StatefulSet":
         strategies += ["1", "2"]
-        choices.append(lambda: Scale(chance.randrange(5)))
+        choices.append(lambda: Change(Verb.SCALE, chance.randrange(5)))
 
     def apply() -> Operation:
         how = chance.choice(BEHAVIOURS), chance.choice(strategies)
@@ -139,14 +118,14 @@ class _Stage:
             case Apply():
                 query = f"?fieldManager={GATE}&force=true"
                 self._bed.json("PATCH", self._path() + query, self._body(step), APPLY_PATCH)
-            case Scale(replicas):
+            case Change(Verb.SCALE, replicas):
                 body = {"spec": {"replicas": replicas}}
                 path = f"{self._path()}/scale?fieldManager=kubectl"
                 self._bed.json("PATCH", path, body, MERGE_PATCH)
-            case DeletePod(index):
+            case Change(Verb.DELETE_POD, index):
                 for path in self._pod(index):
                     self._bed.json("DELETE", path)
-            case TurnPod(index, asked):
+            case Change(Verb.FAIL_POD, (index, asked)):
                 turn = {"metadata": {"annotations": {behaviour.ANNOTATION: asked}}}
                 for path in self._pod(index):
                     self._bed.json("PATCH", path, turn, MERGE_PATCH)

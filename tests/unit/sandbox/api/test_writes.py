@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from sandbox.json import JSON, copy_json, dig
 from sandbox.objects.selectors import selector_text
 from sandbox.storage.store import Change
 from sandbox.times import Timers
+from tests.unit.sandbox.bed import web as deployment
 
 ME = Writer("alice", "kubectl")
 CONFIG = Key("configmaps", "default", "c")
@@ -163,9 +163,9 @@ def test_a_terminating_namespace_takes_nothing_in(api: Api, shop: JSON) -> None:
 
 
 @pytest.fixture
-def live(api: Api, deployment: Callable[..., JSON]) -> JSON:
+def live(api: Api) -> JSON:
     """Return a stored Deployment."""
-    return api.create("deployments.apps", "default", deployment(), ME)
+    return api.create("deployments.apps", "default", deployment(2), ME)
 
 
 def refusal(api: Api, key: Key, patch: Patch, by: Writer = ME, **options: Any) -> ApiError:

@@ -10,7 +10,6 @@ from sandbox.api.registry import Admission
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import ANNOTATION
-from sandbox.storage.store import Change
 from tests.unit.sandbox.bed import NAMESPACE, TEAM, Bed
 
 
@@ -52,20 +51,6 @@ def test_a_request_that_makes_no_sense_is_a_loud_mistake(bed: Bed) -> None:
     bed.kubelet.evict(NAMESPACE, "web")
     with pytest.raises(ApiError, match="out of order"):
         bed.run(1)
-
-
-def test_the_same_run_is_the_same_again() -> None:
-    """Two sandboxes with the same calls at the same times hold the same bytes."""
-
-    def history() -> list[tuple[float, Change]]:
-        bed, seen = Bed(), list[tuple[float, Change]]()
-        bed.api.store.listen("pods", lambda change: seen.append((bed.timers.now(), change)))
-        for name in ("web", "api", "job"):
-            create(bed, body("crash=0.2", name=name))
-        bed.run(100)
-        return seen
-
-    assert history() == history()
 
 
 def refused(read: Callable[[], bytes]) -> tuple[int, str]:

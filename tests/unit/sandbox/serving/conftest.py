@@ -1,13 +1,10 @@
-"""A whole cluster in virtual time, and what is put into it."""
+"""A whole cluster in virtual time."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import pytest
 
 from sandbox.cluster import Cluster, ClusterOptions
-from sandbox.json import JSON
 from sandbox.serving.handle import AuditEntry
 from sandbox.times import Names, Timers
 from tests.unit.sandbox.bed import STARTED
@@ -23,14 +20,3 @@ def client() -> Client:
     client = Client(cluster, entries)
     client.pass_seconds(1.0)
     return client
-
-
-@pytest.fixture
-def config_map() -> Callable[..., JSON]:
-    """Return a maker of ConfigMaps."""
-
-    def make(name: str = "settings", **data: str) -> JSON:
-        metadata = {"name": name}
-        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
-
-    return make

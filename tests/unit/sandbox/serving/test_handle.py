@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from sandbox.json import JSON
+from tests.unit.sandbox.bed import web
 from tests.unit.sandbox.serving.client import CONFIG_MAPS, DEPLOYMENTS, PODS, Client, document
 
-Make = Callable[..., JSON]
 MERGE = "application/merge-patch+json"
 
 
@@ -68,20 +66,18 @@ def test_queries_that_cannot_be_read(client: Client, path: str, message: str) ->
 @pytest.mark.parametrize(
     "query", ["dryRun=foo", "fieldValidation=foo", "fieldManager=\n", "fieldManager=" + "x" * 129]
 )
-def test_options_of_a_write_are_checked(client: Client, config_map: Make, query: str) -> None:
+def test_options_of_a_write_are_checked(client: Client, query: str) -> None:
     """400, and nothing is written."""
-    answer = client.ask("POST", f"{CONFIG_MAPS}?{query}", config_map())
+    answer = client.ask("POST", f"{CONFIG_MAPS}?{query}", {"metadata": {"name": "settings"}})
     assert answer.status == 400
     assert document(client.ask("GET", CONFIG_MAPS))["items"] == []
 
 
 @pytest.mark.parametrize(("asked", "status"), [("", 201), ("Warn", 201), ("Strict", 400)])
-def test_unknown_fields_are_told_or_refused(
-    client: Client, deployment: Make, asked: str, status: int
-) -> None:
+def test_unknown_fields_are_told_or_refused(client: Client, asked: str, status: int) -> None:
     """They are warned about unless strictness is asked for; both name the field."""
     path = f"{DEPLOYMENTS}?fieldValidation={asked}"
-    answer = client.ask("POST", path, deployment(speed=3))
+    answer = client.ask("POST", path, web(speed=3))
     assert answer.status == status
     if status == 201:
         assert answer.headers["warning"] == '299 - "unknown field \\"spec.speed\\""'

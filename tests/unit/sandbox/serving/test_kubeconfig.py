@@ -20,6 +20,11 @@ def of_process(pid: int) -> str:
     return TEXT.replace(f'"process": {os.getpid()}', f'"process": {pid}')
 
 
+OWN = yaml.safe_load(TEXT)
+PRODUCTION = {"name": "production", "cluster": {}}
+WITH_ANOTHER = yaml.safe_dump({**OWN, "clusters": [*OWN["clusters"], PRODUCTION]})
+
+
 @pytest.mark.contract("B303")
 def test_a_file_is_written_for_the_user_alone_and_removed(tmp_path: Path) -> None:
     """Mode 0600 whatever the umask, no other file beside it, and gone afterwards."""
@@ -51,13 +56,14 @@ def test_what_an_ended_sandbox_left_is_replaced(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_somebody_elses_file_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["apiVersion: v1\n", WITH_ANOTHER], ids=["other", "mixed"])
+def test_somebody_elses_file_is_refused(tmp_path: Path, text: str) -> None:
     """Keys to other clusters are neither overwritten nor merged with."""
     path = tmp_path / "config"
-    path.write_text("apiVersion: v1\n")
+    path.write_text(text)
     with pytest.raises(SandboxError, match="not the sandbox's own"):
         write_kubeconfig(path, TEXT)
-    assert path.read_text() == "apiVersion: v1\n"
+    assert path.read_text() == text
 
 
 def test_the_file_of_a_running_sandbox_is_refused(tmp_path: Path) -> None:
@@ -68,27 +74,18 @@ def test_the_file_of_a_running_sandbox_is_refused(tmp_path: Path) -> None:
         write_kubeconfig(path, TEXT)
 
 
-@pytest.mark.parametrize("text", ["mine", "[]", "{clusters: 1}", of_process(GONE)])
+@pytest.mark.parametrize(
+    "text",
+    ["mine", "[]", "{clusters: 1}", of_process(GONE), WITH_ANOTHER],
+    ids=["text", "list", "number", "another sandbox's", "with another cluster"],
+)
 def test_a_file_that_is_not_ours_any_more_stays(tmp_path: Path, text: str) -> None:
-    """What somebody has put in its place since is theirs."""
+    """What somebody has put in its place, or added to it, since is theirs."""
     path = tmp_path / "config"
     written = write_kubeconfig(path, TEXT)
     path.write_text(text)
     written.remove()
     assert path.read_text() == text
-
-
-def test_a_file_with_another_cluster_in_it_stays(tmp_path: Path) -> None:
-    """Keys that were added to it are not thrown away."""
-    path = tmp_path / "config"
-    written = write_kubeconfig(path, TEXT)
-    document = yaml.safe_load(TEXT)
-    document["clusters"].append({"name": "production", "cluster": {}})
-    path.write_text(yaml.safe_dump(document))
-    written.remove()
-    assert path.exists()
-    with pytest.raises(SandboxError, match="not the sandbox's own"):
-        write_kubeconfig(path, TEXT)
 
 
 def test_a_file_that_kubectl_has_rewritten_goes(tmp_path: Path) -> None:

@@ -18,14 +18,14 @@ from sandbox.objects.quantity import parse_quantity
 TOLERATED_SECONDS = 300
 UNREACHABLE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-"""The PriorityClasses that every cluster has; the kind itself is not served."""
+"""The PriorityClasses that every cluster has; the number of any other is not known."""
 
 _SIDES = ("limits", "requests")
 _COMPUTE = ("cpu", "memory")
 
 
 def prepared_pod(pod: JSON) -> JSON:
-    """Return a Pod with its tolerations, priority, phase and quality class; 403 without class."""
+    """Return a Pod with its tolerations, priority, phase and quality class."""
     spec = {**pod["spec"], "tolerations": _tolerations(pod["spec"].get("tolerations", []))}
     _set_priority(pod["metadata"].get("name", ""), spec)
     status = {**pod["status"], "phase": "Pending", "qosClass": quality_class(spec)}
@@ -46,12 +46,13 @@ def _tolerations(given: list[JSON]) -> list[JSON]:
 
 
 def _set_priority(name: str, spec: JSON) -> None:
-    """Set what the Priority plugin sets; 403 where it refuses."""
-    wanted = spec.get("priorityClassName", "")
-    if wanted and wanted not in PRIORITIES:
-        raise forbidden("pods", "", name, f"no PriorityClass with name {wanted} was found")
-    priority = PRIORITIES.get(wanted, 0)
-    given = spec.get("priority")
+    """Set what the Priority plugin sets; 403 where it refuses.
+
+    A class that only some clusters have is taken as it is sent.
+    """
+    wanted, given = spec.get("priorityClassName", ""), spec.get("priority")
+    is_known = not wanted or wanted in PRIORITIES
+    priority = PRIORITIES.get(wanted, 0) if is_known or given is None else given
     if given is not None and given != priority:
         says = (
             f"the integer value of priority ({given}) must not be provided in pod spec; priority"
@@ -88,7 +89,7 @@ def prepared_for_create(resource: Resource, body: JSON, taken: Collection[str] =
 
     `taken` are the cluster IPs and node ports in use (`10.96.0.7`, `30001`), for Services.
     `metadata` has its uid, as a Job's labels need it. Raises `ApiError` 403 where admission
-    refuses (a PriorityClass that is not there).
+    refuses (a priority that is not that of its class).
     """
     prepare = _CREATES.get(resource.key)
     if resource.key == "services":

@@ -118,6 +118,13 @@ def test_the_quality_class_follows_limits_and_requests(resources: list[JSON], qu
     assert quality_class(spec) == quality
 
 
+def test_a_priority_class_of_ones_own_is_taken() -> None:
+    """Its number is not known: such a manifest can be rehearsed all the same."""
+    spec = {"priorityClassName": "high", "containers": [{"name": "web", "image": "a:1"}]}
+    made = prepared_for_create(POD, fill_defaults(POD, {"metadata": {"name": "p"}, "spec": spec}))
+    assert made["spec"]["priority"] == 0
+
+
 def test_node_ports_come_to_an_end() -> None:
     """500, as the range is full."""
     taken = {str(number) for number in range(30000, 32768)}

@@ -105,10 +105,22 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
     if books.journal != attempt.course.leg.value:
         yield "L2: a write that no record stands for"
     yield from _needed(before, after, write)
+    yield from _beside_others(attempt)
     if attempt.course.leg is Leg.BACK and write.verb is Verb.APPLY and write.ref != SETTINGS:
         image = wanted_by(write).image
         if image != books.served:
             yield f"S4: a rollback to {image}, but {books.served or 'nothing'} served before"
+
+
+def _beside_others(attempt: Attempt) -> Iterator[str]:
+    """Hold writes to their order: one at a time, but those of one kind that go back for a signal."""
+    refs = [one.ref for one in attempt.requests.outstanding.values() if isinstance(one, Write)]
+    is_signalled = attempt.interference.signal_number is not None
+    side_by_side = attempt.course.leg is Leg.BACK and is_signalled
+    if len(refs) > (len({ref.name for ref in refs}) if side_by_side else 1):
+        yield "S7: a write beside another one"
+    if len({ref.kind for ref in refs}) > 1:
+        yield "S7: writes of two kinds at once"
 
 
 def _removes(before: World, after: World, effect: RemovePod) -> Iterator[str]:

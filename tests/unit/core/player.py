@@ -147,7 +147,6 @@ class Player:
         self.control = True
         self.measure: Measure = nobody_answers
         self._bent: list[tuple[type[Asking], int, Bent]] = []
-        self.most_steps = MOST_STEPS
         self._steps = 0
         list(server.news(0.0))
         self.attempt, effects = begin(plan, STARTED_AT)
@@ -179,7 +178,7 @@ class Player:
     def hear(self, event: AttemptEvent) -> None:
         """Step once."""
         self._steps += 1
-        assert self._steps < self.most_steps, "the attempt does not come to rest"
+        assert self._steps < MOST_STEPS, "the attempt does not come to rest"
         self.attempt, effects = step(self.attempt, event)
         self._take(effects)
 

@@ -91,7 +91,6 @@ class Server:
         self.readiness: dict[Ref, Readiness] = {}
         self.stored: dict[Ref, Stored] = {}
         self.done: list[Write] = []
-        self.changing: list[Write] = []
         self._version = 1000
         self._told: dict[str, Watched] = {}
 
@@ -144,17 +143,11 @@ class Server:
     # -- writes ------------------------------------------------------------------------------------
 
     def perform(self, write: Write, at: float) -> Answer:
-        """Do a write, or say why not; `done` keeps those that were, `changing` what had effect."""
-        before = self._content(write.ref)
+        """Do a write, or say why not; `done` keeps those that were."""
         answer = self._performed(write, at)
         if isinstance(answer, Written):
             self.done.append(write)
-            if self._content(write.ref) != before:
-                self.changing.append(write)
         return answer
-
-    def _content(self, ref: Ref) -> Leaves | None:
-        return self.stored[ref].leaves if ref in self.stored else None
 
     def _performed(self, write: Write, at: float) -> Answer:
         stored, effect_id = self.stored.get(write.ref), write.effect_id

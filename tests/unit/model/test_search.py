@@ -30,7 +30,7 @@ def test_one_deviation_breaks_no_invariant(where: Scene) -> None:
     assert not visited.violations
 
 
-@pytest.mark.contract("B550", "B551", "B552", "B553")
+@pytest.mark.contract("B18", "B163", "B550", "B551", "B552", "B553")
 def test_no_interleaving_of_the_first_moves_breaks_an_invariant() -> None:
     """The same holds whatever comes first, without any usual course."""
     visited = search(scene("good"), Bounds(moves=3))

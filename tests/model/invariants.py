@@ -113,7 +113,7 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
 
 
 def _beside_others(attempt: Attempt) -> Iterator[str]:
-    """Hold writes to their order: one at a time, but those of one kind that go back for a signal."""
+    """Hold writes to their order: one at a time, or of one kind, back and after a signal."""
     refs = [one.ref for one in attempt.requests.outstanding.values() if isinstance(one, Write)]
     is_signalled = attempt.interference.signal_number is not None
     side_by_side = attempt.course.leg is Leg.BACK and is_signalled

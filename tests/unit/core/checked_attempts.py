@@ -10,15 +10,13 @@ from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.spec import Check
 from gate.core.protocol.effects import Ask
 from gate.core.rollout.policy import Budgets, Policy, Response
-from tests.unit.core.checks_world import a_check, answer, metric, query
-from tests.unit.core.leaves import manifest
-from tests.unit.core.player import STARTED_AT, Player, planned
-from tests.unit.core.server import Server
+from tests.unit.core.checks_world import a_check, answer, metric
+from tests.unit.core.player import STARTED_AT, Player, rolling_out
 
 WINDOW = 60.0
 
 
-FIXED = replace(metric(), query=query("sum(errors)"))
+FIXED = metric(text="sum(errors)")
 """A query that asks for no version and no window: it can be asked from the first moment on."""
 
 
@@ -30,9 +28,7 @@ def policy(*checks: Check, bake: float = WINDOW, **response: Any) -> Policy:
 
 def rolled_out(limits: Policy, *, measure: Any = 0.0, **behaviour: str) -> Player:
     """Begin to roll v2 out over a v1 that serves; every check measures `measure`."""
-    server = Server(**behaviour)
-    server.put(manifest("v1"))
-    player = Player(server, planned(server, manifest("v2"), policy=limits))
+    player = rolling_out(policy=limits, **behaviour)
     player.measure = always(measure)
     return player
 
@@ -50,7 +46,7 @@ def always(said: Any) -> Callable[[Ask], Answers | Errored]:
 
 def asks(player: Player) -> list[tuple[str, float]]:
     """Return the names and times, since the start, of all that was asked."""
-    sent = (effect for effect in player.sent if isinstance(effect, Ask))
+    sent = player.asked(Ask)
     return [(ask.check, ask.tick.at - STARTED_AT) for ask in sent]
 
 

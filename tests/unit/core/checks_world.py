@@ -32,9 +32,13 @@ def query(text: str) -> Query:
     return Query.parse(text, BUILT_IN)
 
 
-def metric(least: float | None = None, most: float | None = 0.5, **more: Any) -> Metric:
-    """Return a query of the new version's errors, at most 0.5 unless told otherwise."""
-    text = 'errors{replicaset="${replicaset}"}'
+ERRORS = 'errors{replicaset="${replicaset}"}'
+
+
+def metric(
+    least: float | None = None, most: float | None = 0.5, text: str = ERRORS, **more: Any
+) -> Metric:
+    """Return a query, of the new version's errors and at most 0.5 unless told otherwise."""
     return Metric(query(text), Bounds(least, most), **more)
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
+from gate.core.attempt.ending import Ending
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.checks import questions
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.fact import Absent, Fact, Known
+from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
@@ -48,15 +49,17 @@ from gate.core.protocol.events import (
     Released,
     UsersFound,
     Woke,
+    WriteConflicted,
     WriteRejected,
     WriteUncertain,
 )
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.policy import Policy
 from gate.core.steps.step import begin, step, wake_at
-from tests.unit.core.leaves import manifest, ref_of
+from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.server import Server
 
+Asks = TypeVar("Asks", bound=Asking)
 Measure = Callable[[Ask], questions.Answers | questions.Errored]
 Bent = Callable[["Player", Any], AttemptEvent | None]
 STARTED_AT = 100.0
@@ -120,11 +123,31 @@ def serving(*bodies: dict[str, Any], **behaviour: str) -> Server:
     return server
 
 
+def rolling_out(*before: dict[str, Any], policy: Policy | None = None, **behaviour: str) -> Player:
+    """Begin to roll v2 of `web` out over v1, which serves, with ConfigMaps that change to "b"."""
+    server = serving(*before, **behaviour)
+    changed = [config("b", body["metadata"]["name"]) for body in before]
+    return Player(server, planned(server, *changed, manifest("v2"), policy=policy))
+
+
+def going_back(*before: dict[str, Any], policy: Policy | None = None) -> Player:
+    """Return the same once v2 has crashed, and the way back is about to begin."""
+    player = rolling_out(*before, policy=policy, v2="crash")
+    player.run_to(State.RECORDING, Leg.BACK)
+    return player
+
+
+def ending_of(attempt: Attempt) -> Ending:
+    """Return how an attempt ended, which it has to have."""
+    assert attempt.result.ending is not None
+    return attempt.result.ending
+
+
 def ends(attempt: Attempt) -> tuple[int, Outcome, AnyReason]:
     """Return exit code, outcome and reason of an attempt that has ended."""
     assert attempt.ended
-    assert attempt.result.ending is not None
-    return attempt.exit_code, attempt.result.ending.outcome, attempt.result.ending.reason
+    ending = ending_of(attempt)
+    return attempt.exit_code, ending.outcome, ending.reason
 
 
 def nobody_answers(_: Ask) -> questions.Errored:
@@ -165,7 +188,15 @@ class Player:
     @property
     def writes(self) -> list[Write]:
         """Every write that was sent."""
-        return [effect for effect in self.sent if isinstance(effect, Write)]
+        return self.asked(Write)
+
+    def asked(self, kind: type[Asks]) -> list[Asks]:
+        """Return every effect of a kind that was sent."""
+        return [effect for effect in self.sent if isinstance(effect, kind)]
+
+    def lines(self, event: str) -> list[str]:
+        """Return the lines of the timeline of one event."""
+        return [line.message for line in self.said if line.event == event]
 
     def written(self) -> list[tuple[str, str]]:
         """Return verb and object of every write that the server has done, in order."""
@@ -174,6 +205,10 @@ class Player:
     def bend(self, kind: type[Asking], answer: Bent, times: int = 1) -> None:
         """Answer the next effects of a kind otherwise; None leaves one unanswered."""
         self._bent.append((kind, times, answer))
+
+    def let_pass(self, kind: type[Asking], times: int = 1) -> None:
+        """Answer the next effects of a kind as the server would, before what is bent next."""
+        self.bend(kind, Player.answer, times)
 
     def hear(self, event: AttemptEvent) -> None:
         """Step once."""
@@ -297,6 +332,16 @@ def lost(player: Player, effect: Write, *, done: bool) -> AttemptEvent:
     if done:
         player.server.perform(effect, player.attempt.now)
     return WriteUncertain(player.attempt.now, effect.effect_id, "connection reset")
+
+
+def unread(player: Player, effect: Read) -> ReadBack:
+    """Answer a read with that nobody could tell."""
+    return ReadBack(player.attempt.now, effect.effect_id, Unknown("503"))
+
+
+def conflicted(player: Player, effect: Write) -> WriteConflicted:
+    """Answer a write with a conflict of its version."""
+    return WriteConflicted(player.attempt.now, effect.effect_id)
 
 
 def rejected(player: Player, effect: Write, reason: Reason = Reason.REJECTED) -> AttemptEvent:

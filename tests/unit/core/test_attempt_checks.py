@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.health_checks import combine_verdicts
+from gate.core.attempt.health_checks import combine_verdicts, longest_window_seconds
 from gate.core.attempt.transitions import State
 from gate.core.checks.baseline_comparison import Ratio
+from gate.core.checks.query_template import Query
 from gate.core.checks.questions import Answers, CommandQuestion, Exit, MetricQuestion
-from gate.core.checks.spec import Command, During, OnInconclusive, Schedule
+from gate.core.checks.spec import Check, Command, Counts, During, OnInconclusive, Schedule
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -20,12 +22,23 @@ from gate.core.protocol.effects import Ask, Read
 from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import Budgets, OnFailure, Policy
 from gate.core.rollout.verdict import Verdict, VerdictKind
+from gate.core.statistics.count_decision import CountRule
+from tests.table import each
 from tests.unit.core.checked_attempts import WINDOW, always, asks, check, policy, rolled_out
 from tests.unit.core.checks.count_looks import both, counts, samples
-from tests.unit.core.checks_world import a_check, answer, metric, pair, query, unreachable
+from tests.unit.core.checks_world import a_check, answer, metric, pair, unreachable
 from tests.unit.core.leaves import IMAGE, config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, planned, serving, watched
-from tests.unit.core.server import Server
+from tests.unit.core.player import (
+    STARTED_AT,
+    Player,
+    ending_of,
+    ends,
+    planned,
+    rolling_out,
+    serving,
+    watched,
+)
+from tests.unit.core.world import WEB
 
 # -- when they are asked ---------------------------------------------------------------------------
 
@@ -45,7 +58,6 @@ def test_a_bake_window_may_end_early(count: int | None, seconds: int) -> None:
     limits = policy(check(schedule=Schedule(count=count, during=During.BAKE)))
     early = replace(limits, budgets=replace(limits.budgets, bake_early=True))
     ended = rolled_out(early).run()
-    assert ended.result.ending is not None
     assert ended.now == STARTED_AT + seconds
     assert rolled_out(limits).run().now == STARTED_AT + WINDOW
     unchecked = replace(early, checks=())
@@ -70,8 +82,7 @@ def test_a_failed_check_rolls_back_at_once() -> None:
     player = rolled_out(policy(check()), measure=0.7)
     attempt = player.run()
     assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
-    assert attempt.result.ending is not None
-    assert attempt.result.ending.message == "errors: 0.7 is not <= 0.5"
+    assert ending_of(attempt).message == "errors: 0.7 is not <= 0.5"
     assert attempt.now == STARTED_AT
 
 
@@ -98,8 +109,7 @@ def test_pods_count_beside_checks() -> None:
 def test_a_manifest_without_a_deployment_has_checks_and_a_window() -> None:
     """A switch of configuration goes back when a check fails, and is verified when none does."""
     for measured, end in ((0.7, (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)), (0.1, None)):
-        server = Server()
-        server.put(config("old"))
+        server = serving(config("old"))
         player = Player(server, planned(server, config("new"), policy=policy(check())))
         player.measure = always(measured)
         assert ends(player.run()) == (end or (0, Outcome.VERIFIED, Reason.COMPLETE))
@@ -137,9 +147,9 @@ def test_no_evidence_is_what_the_policy_says(
 @pytest.mark.contract("B423")
 def test_a_comparison_is_with_what_served_right_before() -> None:
     """A failure may return past it, as it was left unverified; it serves beside the new one."""
-    compared = replace(metric(), compare=Ratio(max_ratio=2.0))
     server = serving()
-    plan = planned(server, manifest("v2"), policy=policy(a_check(compared)))
+    compared = a_check(metric(compare=Ratio(max_ratio=2.0)))
+    plan = planned(server, manifest("v2"), policy=policy(compared))
     (target,) = plan.targets
     assert isinstance(target.baseline, Known)
     served = target.baseline.value.revision_name
@@ -156,9 +166,9 @@ def test_a_comparison_is_with_what_served_right_before() -> None:
 @pytest.mark.parametrize("past", ["", "web-past"])
 def test_what_has_no_pod_serves_nothing_to_compare_with(past: str) -> None:
     """Neither the version itself, nor one that a failure would return to; it is said at once."""
-    compared = replace(metric(), compare=Ratio(max_ratio=2.0))
     server = serving()
-    plan = planned(server, manifest("v1"), policy=policy(a_check(compared)))
+    compared = a_check(metric(compare=Ratio(max_ratio=2.0)))
+    plan = planned(server, manifest("v1"), policy=policy(compared))
     (target,) = plan.targets
     assert isinstance(target.baseline, Known)
     baseline = target.baseline.value
@@ -277,9 +287,7 @@ def test_windows_that_begin_again_keep_no_comparison_undecided(
 
 def both_rolled_out(limits: Policy, **behaviour: str) -> Player:
     """Begin to roll v2 of `web` and v3 of `api` out, over versions that serve."""
-    server = Server(**behaviour)
-    server.put(manifest("v1"))
-    server.put(manifest("v1", name="api"))
+    server = serving(manifest("v1", name="api"), **behaviour)
     plan = planned(server, manifest("v2"), manifest("v3", name="api"), policy=limits)
     return Player(server, plan)
 
@@ -330,7 +338,7 @@ def test_a_doubt_about_one_is_no_doubt_about_the_other() -> None:
 @pytest.mark.contract("B419")
 def test_the_window_is_as_long_as_the_youngest_of_the_new_versions() -> None:
     """Of two, the second has its first pod after 25 s: before that nothing is asked."""
-    windowed = a_check(replace(metric(), query=query("sum(rate(errors[${window}]))")))
+    windowed = a_check(metric(text="sum(rate(errors[${window}]))"))
     player = both_rolled_out(policy(windowed), v3="slow")
     player.measure = always(0.0)
     player.pass_to(STARTED_AT + 25.0)
@@ -363,3 +371,38 @@ def test_a_bad_measurement_is_evidence_for_a_signal() -> None:
         attempt = player.run()
         assert ends(attempt)[1] is Outcome.INTERRUPTED
         assert attempt.course.leg is leg
+
+
+BOUND = replace(a_check(), name="bound")
+REPORT = replace(a_check(required=False), name="report")
+RATIO = a_check(metric(most=None, compare=Ratio(1.5)))
+ASKED_SECONDS, EVIDENCE_SECONDS = 30.0, 120.0
+
+
+def by_counts(negligible: float) -> Check:
+    """Return a comparison by counts that passes by itself below a rate, 0 for never."""
+    of_pod = Query.parse('requests{pod=~"${replicaset}-.*"}', BUILT_IN)
+    return a_check(Counts(of_pod, of_pod, CountRule(negligible=negligible)))
+
+
+@pytest.mark.contract("B1428")
+@each(
+    ("checks", "serves_old", "seconds"),
+    [
+        ((RATIO,), False, ASKED_SECONDS),
+        ((RATIO, REPORT), False, ASKED_SECONDS),
+        ((by_counts(0.0),), False, ASKED_SECONDS),
+        ((RATIO, BOUND), False, EVIDENCE_SECONDS),
+        ((by_counts(0.001),), False, EVIDENCE_SECONDS),
+        ((RATIO,), True, EVIDENCE_SECONDS),
+    ],
+)
+def test_a_window_is_extended_for_what_can_be_decided(
+    checks: tuple[Check, ...], serves_old: bool, seconds: float
+) -> None:
+    """A comparison without an old version is none such, unless a negligible rate passes."""
+    budgets = Budgets(bake_seconds=ASKED_SECONDS, evidence_seconds=EVIDENCE_SECONDS)
+    limits, server = Policy(checks=checks, budgets=budgets), serving()
+    alone = Player(server, watched(server, WEB, policy=limits))
+    player = rolling_out(policy=limits) if serves_old else alone
+    assert longest_window_seconds(player.run_to(State.BAKING)) == seconds

@@ -6,9 +6,10 @@ import math
 
 import pytest
 
+from gate.core.attempt.following import UnexpectedAnswer
 from gate.core.attempt.transitions import State
 from gate.core.kinds.deployment.objects import DEPLOYMENT
-from gate.core.model.fact import Absent, Unknown
+from gate.core.model.fact import Absent
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
@@ -19,21 +20,25 @@ from gate.core.protocol.events import (
     ControllersSilent,
     LeaseLost,
     ReadBack,
+    Recorded,
+    Released,
 )
 from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
+from gate.core.steps.step import step
 from tests.unit.core.leaves import IMAGE, config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, planned, serving
+from tests.unit.core.player import (
+    STARTED_AT,
+    Player,
+    ending_of,
+    ends,
+    planned,
+    rolling_out,
+    serving,
+    unread,
+)
 from tests.unit.core.server import Server
 from tests.unit.core.world import refusals
-
-
-def rolled_out(policy: Policy | None = None, **behaviour: str) -> Player:
-    """Begin to roll v2 out over a v1 that serves."""
-    server = Server(**behaviour)
-    server.put(manifest("v1"))
-    return Player(server, planned(server, manifest("v2"), policy=policy))
-
 
 # -- good ------------------------------------------------------------------------------------------
 
@@ -41,7 +46,7 @@ def rolled_out(policy: Policy | None = None, **behaviour: str) -> Player:
 @pytest.mark.contract("B20", "B53")
 def test_a_good_version_is_verified_by_a_read_after_completion() -> None:
     """Recorded, written, followed, complete, read once more, released: exit 0."""
-    player = rolled_out()
+    player = rolling_out()
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     kinds = [type(effect) for effect in player.sent]
     assert kinds == [SaveRecord, Write, Read, Release]
@@ -63,7 +68,7 @@ BAKE = Policy(budgets=Budgets(bake_seconds=300.0, timeout_seconds=600.0))
 @pytest.mark.contract("B54")
 def test_a_moment_of_incompleteness_starts_the_window_again() -> None:
     """A pod is replaced at 100 s: no failure, but 300 s from where it is complete again."""
-    player = rolled_out(BAKE)
+    player = rolling_out(policy=BAKE)
     player.pass_to(STARTED_AT + 100.0)
     ref = player.web
     lost = player.server.stored[ref].sets[-1].pods.pop()
@@ -84,7 +89,7 @@ def test_a_window_of_a_silent_controller_manager_is_watched_once_more(
     acts_after: float, ends_after: float
 ) -> None:
     """All of it, once it acts again, or as the budget has no more time: 600 s and the window."""
-    player = rolled_out(BAKE)
+    player = rolling_out(policy=BAKE)
     player.pass_to(STARTED_AT + 80.0)
     player.hear(ControllersSilent(player.attempt.now, STARTED_AT + 60.0))
     assert player.place == (Leg.FORWARD, State.FOLLOWING)
@@ -111,29 +116,14 @@ def test_who_superseded_is_not_waited_for_longer_than_evidence() -> None:
     player.news()
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.attempt.now == STARTED_AT + 2.0
-    assert player.attempt.result.ending is not None
-    assert player.attempt.result.ending.message.endswith("shop/web:v9")
+    assert ending_of(player.attempt).message.endswith("shop/web:v9")
 
 
 @pytest.mark.contract("B127")
-def test_what_is_made_again_after_its_deletion_was_heard_of_is_not_called_gone() -> None:
-    """The deletion comes first, and its successor within milliseconds: a read tells."""
-    player = rolled_out(v2="stuck")
-    player.run_to(State.FOLLOWING)
-    uid = player.server.stored[player.web].uid
-    player.server.remove(player.web)
-    player.server.put(manifest("v2"), "kubectl")
-    player.hear(Vanished(player.attempt.now, DEPLOYMENT, uid))
-    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
-    assert player.attempt.result.ending is not None
-    assert player.attempt.result.ending.message == "the Deployment was deleted and created again"
-    assert player.written() == [("apply", "deployment/web")]
-
-
-@pytest.mark.contract("B127")
-def test_what_is_made_again_before_the_last_look_is_not_called_gone() -> None:
-    """The read after the deletion still found nothing; the last look finds its successor."""
-    player = rolled_out(v2="stuck")
+@pytest.mark.parametrize("is_made_before_the_read", [True, False])
+def test_what_is_made_again_is_not_called_gone(is_made_before_the_read: bool) -> None:
+    """The deletion is heard of first: the read after it tells, or else the last look."""
+    player = rolling_out(v2="stuck")
     player.run_to(State.FOLLOWING)
     uid = player.server.stored[player.web].uid
     player.server.remove(player.web)
@@ -142,11 +132,13 @@ def test_what_is_made_again_before_the_last_look_is_not_called_gone() -> None:
         playing.server.put(manifest("v2"), "kubectl")
         return ReadBack(playing.attempt.now, effect.effect_id, Absent())
 
-    player.bend(Read, then_made)
+    if is_made_before_the_read:
+        player.server.put(manifest("v2"), "kubectl")
+    else:
+        player.bend(Read, then_made)
     player.hear(Vanished(player.attempt.now, DEPLOYMENT, uid))
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
-    assert player.attempt.result.ending is not None
-    assert player.attempt.result.ending.message == "the Deployment was deleted and created again"
+    assert ending_of(player.attempt).message == "the Deployment was deleted and created again"
 
 
 @pytest.mark.parametrize("bare", [False, True])
@@ -164,9 +156,7 @@ def test_the_lock_lost_before_the_first_write_is_a_refusal(bare: bool) -> None:
 
 def two(policy: Policy | None = None, **behaviour: str) -> Player:
     """Begin to roll out `web` and `api`, both serving v1, to v2 and v3."""
-    server = Server(**behaviour)
-    server.put(manifest("v1"))
-    server.put(manifest("v1", "api"))
+    server = serving(manifest("v1", "api"), **behaviour)
     bodies = manifest("v2"), manifest("v3", "api")
     return Player(server, planned(server, *bodies, policy=policy))
 
@@ -217,7 +207,7 @@ def test_a_good_first_deployment_beside_one_that_fails(
 
 def test_a_server_gone_before_the_first_write_is_a_refusal() -> None:
     """Nothing was written, so nothing is unknown."""
-    player = rolled_out()
+    player = rolling_out()
     player.hold = (SaveRecord,)
     player.hear(ContactLost(player.attempt.now, "connection refused"))
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.UNREACHABLE)
@@ -226,25 +216,21 @@ def test_a_server_gone_before_the_first_write_is_a_refusal() -> None:
 @pytest.mark.contract("B28", "B115")
 def test_a_verdict_that_cannot_be_confirmed_is_asked_again_until_the_end() -> None:
     """Unread is unknown: no rollback on it, a pause between the questions, then 9."""
-    player = rolled_out(Policy(budgets=Budgets(timeout_seconds=300.0)), v2="crash")
-
-    def unread(player: Player, effect: Read) -> ReadBack:
-        return ReadBack(player.attempt.now, effect.effect_id, Unknown("503"))
+    player = rolling_out(policy=Policy(budgets=Budgets(timeout_seconds=300.0)), v2="crash")
 
     player.bend(Read, unread, times=1000)
     assert ends(player.run()) == (9, Outcome.LOST_CONTACT, Reason.UNREACHABLE)
     assert player.attempt.now == STARTED_AT + 307.0
     assert player.written() == [("apply", "deployment/web")]
-    reads = [effect for effect in player.sent if isinstance(effect, Read)]
-    assert 300 <= len(reads) <= 330
-    assert [line.event for line in player.said].count("unread") == 1
+    assert 300 <= len(player.asked(Read)) <= 330
+    assert len(player.lines("unread")) == 1
 
 
 @pytest.mark.contract("B28", "B163")
 @pytest.mark.parametrize("hold", [Read, Write], ids=lambda kind: kind.__name__)
 def test_an_answer_that_never_comes_ends_within_the_bounds(hold: type[Asking]) -> None:
     """After the first write at most timeout and 10 s; what may be written is unknown."""
-    player = rolled_out(Policy(budgets=Budgets(timeout_seconds=300.0)), v2="crash")
+    player = rolling_out(policy=Policy(budgets=Budgets(timeout_seconds=300.0)), v2="crash")
     player.hold = (hold,)
     assert ends(player.run()) == (9, Outcome.LOST_CONTACT, Reason.UNREACHABLE)
     assert player.attempt.now <= STARTED_AT + 310.0
@@ -253,7 +239,7 @@ def test_an_answer_that_never_comes_ends_within_the_bounds(hold: type[Asking]) -
 @pytest.mark.contract("B163")
 def test_the_lock_that_cannot_be_given_back_holds_nobody_up() -> None:
     """Two seconds, then it ends all the same."""
-    player = rolled_out()
+    player = rolling_out()
     player.hold = (Release,)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert player.attempt.now == STARTED_AT + 2.0
@@ -262,22 +248,31 @@ def test_the_lock_that_cannot_be_given_back_holds_nobody_up() -> None:
 @pytest.mark.contract("B142")
 def test_evidence_is_collected_beside_the_read_and_bounded() -> None:
     """The most telling pod's log is asked for; without an answer it goes on after 2 s."""
-    player = rolled_out(v2="crash")
+    player = rolling_out(v2="crash")
     player.hold = (Collect,)
     player.run_to(State.RECORDING, Leg.BACK)
     assert player.attempt.now == STARTED_AT + 2.0
-    asked = [effect for effect in player.sent if isinstance(effect, Collect)]
-    assert [(one.pod, one.container, one.previous) for one in asked] == [("web-2-p0", "web", True)]
+    [asked] = player.asked(Collect)
+    assert (asked.pod, asked.container, asked.previous) == ("web-2-p0", "web", True)
     assert not player.attempt.result.evidence
 
 
 # -- answers ---------------------------------------------------------------------------------------
 
 
+def test_an_answer_that_nobody_awaits_is_an_error() -> None:
+    """It was asked by no effect, or is none to the effect that asked."""
+    attempt = rolling_out().attempt
+    (asked,) = attempt.requests.outstanding
+    for answer in (Recorded(attempt.now, 1000), Released(attempt.now, asked)):
+        with pytest.raises(UnexpectedAnswer):
+            step(attempt, answer)
+
+
 @pytest.mark.contract("B33")
 def test_a_refusal_now_and_then_ends_nothing() -> None:
     """What is answered in between begins the count again, however often that happens."""
-    player = rolled_out(v2="stuck")
+    player = rolling_out(v2="stuck")
     player.run_to(State.FOLLOWING)
     for number in range(6):
         *before, last = refusals(player.attempt.now + 5.0 * number)

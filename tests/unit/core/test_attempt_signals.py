@@ -9,12 +9,20 @@ from gate.core.attempt.transitions import State
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, SaveRecord, Write
-from gate.core.protocol.events import Interrupted, WriteConflicted, WriteUncertain
+from gate.core.protocol.events import Interrupted, WriteUncertain
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
 from gate.core.writes.order import uncertain_writes
 from tests.unit.core.leaves import IMAGE, config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, planned, serving
-from tests.unit.core.server import Server
+from tests.unit.core.player import (
+    STARTED_AT,
+    Player,
+    conflicted,
+    ending_of,
+    ends,
+    planned,
+    rolling_out,
+    serving,
+)
 
 TERM = 15
 INTERRUPTED = (143, Outcome.INTERRUPTED, Reason.INTERRUPTED)
@@ -22,9 +30,8 @@ INTERRUPTED = (143, Outcome.INTERRUPTED, Reason.INTERRUPTED)
 
 def rolling(policy: OnInterrupt = OnInterrupt.AUTO, what: str = "crashed-once") -> Player:
     """Begin to roll v2 out, with a ConfigMap; its pods have crashed once."""
-    server = serving(config("a"), v2=what)
     limits = Policy(response=Response(on_interrupt=policy), budgets=Budgets(bake_seconds=60.0))
-    return Player(server, planned(server, config("b"), manifest("v2"), policy=limits))
+    return rolling_out(config("a"), policy=limits, v2=what)
 
 
 def interrupted(player: Player, signal_number: int = TERM) -> Attempt:
@@ -46,8 +53,7 @@ def test_before_the_first_write_it_ends_at_once() -> None:
         assert ends(attempt) == INTERRUPTED
         assert not player.writes
         assert attempt.now == STARTED_AT
-        assert attempt.result.ending is not None
-        assert attempt.result.ending.message == "nothing was written"
+        assert ending_of(attempt).message == "nothing was written"
 
 
 @pytest.mark.contract("B151", "B153")
@@ -80,20 +86,16 @@ def test_on_the_way_back_the_writes_are_finished_and_nothing_is_followed(state: 
     assert ends(attempt) == INTERRUPTED
     assert player.server.stored[player.web].image == "shop/web:v1"
     assert len(player.written()) == 4
-    assert attempt.result.ending is not None
-    assert attempt.result.ending.message == "the rollback was written, not verified"
+    assert ending_of(attempt).message == "the rollback was written, not verified"
 
 
 def two_to_return() -> Player:
-    """Roll out two Deployments and a ConfigMap, which a signal returns; writes wait from then."""
-    server = Server(v2="stuck")
-    for body in (manifest("v1"), manifest("v1", "api"), config("a")):
-        server.put(body)
+    """Roll out two Deployments and a ConfigMap, which a signal returns."""
+    server = serving(manifest("v1", "api"), config("a"), v2="stuck")
     limits = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
     objects = (config("b"), manifest("v2"), manifest("v2", "api"))
     player = Player(server, planned(server, *objects, policy=limits))
     player.run_to(State.FOLLOWING)
-    player.hold = (Write,)
     return player
 
 
@@ -101,10 +103,9 @@ def two_to_return() -> Player:
 def test_side_by_side_a_lost_answer_is_read_back_beside_the_others() -> None:
     """One is uncertain, one conflicts: each is read and decided again, by what is known of it."""
     player = two_to_return()
-    player.hold = ()
-    player.bend(Write, lambda p, e: p.answer(e))
+    player.let_pass(Write)
     player.bend(Write, lambda p, e: WriteUncertain(p.attempt.now, e.effect_id, "reset"))
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
+    player.bend(Write, conflicted)
     attempt = interrupted(player)
     assert ends(attempt) == INTERRUPTED
     assert len(attempt.ledger.restored) == 3
@@ -117,8 +118,7 @@ def test_side_by_side_a_lost_answer_is_read_back_beside_the_others() -> None:
 def test_writes_that_are_not_answered_in_time_are_told() -> None:
     """Whether they were done is not known, of each of them."""
     player = two_to_return()
-    player.hold = ()
-    player.bend(Write, lambda p, e: p.answer(e))
+    player.let_pass(Write)
     player.bend(Write, lambda _, __: None, times=2)
     attempt = interrupted(player)
     assert {ref.name for ref in uncertain_writes(attempt)} == {"api", "web"}
@@ -127,9 +127,8 @@ def test_writes_that_are_not_answered_in_time_are_told() -> None:
 @pytest.mark.contract("B34")
 def test_observe_writes_nothing_after_a_signal_either() -> None:
     """A signal ends it by the signal's code."""
-    server = serving(v2="crash")
     limits = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK), observe=True)
-    player = Player(server, planned(server, manifest("v2"), policy=limits))
+    player = rolling_out(policy=limits, v2="crash")
     player.hold = (Read,)
     player.run_to(State.CONFIRMING)
     assert ends(interrupted(player)) == INTERRUPTED
@@ -138,11 +137,10 @@ def test_observe_writes_nothing_after_a_signal_either() -> None:
 
 def test_a_signal_does_not_wait_for_the_name_of_who_took_over() -> None:
     """What is somebody else's already is left at once."""
-    server = serving(v2="stuck")
-    player = Player(server, planned(server, manifest("v2")))
+    player = rolling_out(v2="stuck")
     player.run_to(State.FOLLOWING)
     player.hold = (Read,)
-    server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
+    player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
     player.news()
     attempt = interrupted(player)
     assert attempt.now == STARTED_AT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,6 @@ from gate.core.protocol.effects import Asking, Read, Write
 from gate.core.protocol.events import (
     AttemptEvent,
     ReadBack,
-    WriteConflicted,
     WriteRejected,
     WriteUncertain,
 )
@@ -28,7 +28,19 @@ from gate.core.rollout.policy import OnFirstFailure, Policy, Response
 from gate.report.document.remarks import remarks
 from tests.unit.core import world
 from tests.unit.core.leaves import IMAGE, config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, lost, planned, rejected, serving
+from tests.unit.core.player import (
+    STARTED_AT,
+    Player,
+    conflicted,
+    ending_of,
+    ends,
+    going_back,
+    lost,
+    planned,
+    rejected,
+    rolling_out,
+    serving,
+)
 from tests.unit.core.server import NOBODY, Server
 
 # -- on the way out --------------------------------------------------------------------------------
@@ -37,27 +49,24 @@ from tests.unit.core.server import NOBODY, Server
 @pytest.mark.contract("B126")
 def test_a_conflict_of_the_version_is_read_again_and_decided_again() -> None:
     """The controller writes status all the time: twenty in a row are no failure."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
+    player = rolling_out()
 
     def conflict(player: Player, effect: Write) -> AttemptEvent:
         player.server.touch(effect.ref)
-        return WriteConflicted(player.attempt.now, effect.effect_id)
+        return conflicted(player, effect)
 
     player.bend(Write, conflict, times=20)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert len(player.writes) == 21
     assert player.writes[-1].resource_version != player.writes[0].resource_version
-    assert len([effect for effect in player.sent if isinstance(effect, Read)]) == 21
+    assert len(player.asked(Read)) == 21
 
 
 @pytest.mark.contract("B67")
 def test_a_change_since_the_preflight_refuses_the_first_write() -> None:
     """Somebody's hot fix in the meantime must not vanish unseen: 3, nothing written."""
-    server = serving()
-    plan = planned(server, manifest("v2"))
-    server.edit(plan.targets[0].ref, "kubectl-edit", {IMAGE: "shop/web:hotfix"})
-    player = Player(server, plan)
+    player = rolling_out()
+    player.server.edit(player.web, "kubectl-edit", {IMAGE: "shop/web:hotfix"})
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
     assert len(player.writes) == 1
 
@@ -66,27 +75,23 @@ def test_a_change_since_the_preflight_refuses_the_first_write() -> None:
 @pytest.mark.parametrize("uncertain", [False, True])
 def test_a_scale_to_zero_since_the_preflight_refuses_the_write(*, uncertain: bool) -> None:
     """Nobody owns the 0 then, so the server has no conflict: it stands, and the end is 3."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
-
+    player = rolling_out()
     if uncertain:
         player.bend(Write, partial(lost, done=False))
-    server.edit(player.attempt.plan.targets[0].ref, NOBODY, {"spec.replicas": 0})
-    ended = ends(player.run())
-    assert ended == (3, Outcome.REFUSED, Reason.CONFLICT)
-    assert server.stored[player.web].leaves["spec.replicas"] == 0
+    player.server.edit(player.web, NOBODY, {"spec.replicas": 0})
+    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
+    assert player.server.stored[player.web].leaves["spec.replicas"] == 0
     assert len(player.writes) == 1
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["gone", "made-again"])
 def test_deleted_since_the_preflight_refuses_the_first_write(again: bool) -> None:
     """It is not made again: 3, nothing written."""
-    server = serving()
-    plan = planned(server, manifest("v2"))
-    server.remove(plan.targets[0].ref)
+    player = rolling_out()
+    player.server.remove(player.web)
     if again:
-        server.put(manifest("v1"), "kubectl")
-    assert ends(Player(server, plan).run()) == (3, Outcome.REFUSED, Reason.DELETED)
+        player.server.put(manifest("v1"), "kubectl")
+    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.DELETED)
 
 
 @pytest.mark.parametrize("manager", ["kubectl", "rollout-gate"])
@@ -100,7 +105,7 @@ def test_made_by_somebody_else_since_the_preflight_refuses_too(manager: str, ans
     if answer == "lost":
         player.bend(Write, lambda p, effect: lost(p, effect, done=False))
     else:
-        player.bend(Write, lambda p, effect: WriteConflicted(p.attempt.now, effect.effect_id))
+        player.bend(Write, conflicted)
     refused = manager == "kubectl" or answer == "conflict"
     end = (3, Outcome.REFUSED, Reason.CONFLICT)
     assert ends(player.run()) == (end if refused else (0, Outcome.APPLIED, Reason.COMPLETE))
@@ -110,44 +115,41 @@ def test_made_by_somebody_else_since_the_preflight_refuses_too(manager: str, ans
 @pytest.mark.parametrize("done", [True, False])
 def test_a_write_whose_answer_was_lost_is_read_back_first(done: bool) -> None:
     """What is there already is not sent again, what is not is: one revision either way."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
-    player.bend(Write, lambda p, effect: lost(p, effect, done=done))
+    player = rolling_out()
+    player.bend(Write, partial(lost, done=done))
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert [type(effect) for effect in player.sent[1:3]] == [Write, Read]
     assert len(player.writes) == (1 if done else 2)
     assert player.writes[-1].resource_version is not None
-    assert server.stored[player.web].revision == 2
+    assert player.server.stored[player.web].revision == 2
 
 
 @pytest.mark.contract("B162")
 @pytest.mark.parametrize("done", [True, False])
 def test_what_somebody_deleted_after_a_lost_answer_is_theirs(done: bool) -> None:
     """8, whether ours was done before or never: it is not made again."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
+    player = rolling_out()
 
     def overtaken(p: Player, effect: Write) -> AttemptEvent:
         answer = lost(p, effect, done=done)
-        server.remove(p.web)
+        p.server.remove(p.web)
         return answer
 
     player.bend(Write, overtaken)
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
-    assert player.web not in server.stored
+    assert player.web not in player.server.stored
 
 
 @pytest.mark.contract("B162")
 def test_a_read_from_before_our_own_write_is_asked_again() -> None:
     """A server that is behind shows what was there before: nobody's change, and no verdict."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
-    before = {effect: server.read(effect) for effect in (player.web,)}
+    player = rolling_out()
+    before = player.server.read(player.web)
+    assert before is not None
+    fact = Known(before)
 
     def behind(p: Player, effect: Read) -> AttemptEvent:
-        live = before[effect.ref]
-        assert live is not None
-        return ReadBack(p.attempt.now, effect.effect_id, Known(live), (), ())
+        return ReadBack(p.attempt.now, effect.effect_id, fact, (), ())
 
     player.bend(Read, behind, times=2)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
@@ -194,7 +196,7 @@ def test_what_another_run_created_as_the_answer_was_lost_is_not_deleted(
         return answer
 
     if kind == "Deployment":
-        player.bend(Write, lambda player, effect: player.answer(effect))
+        player.let_pass(Write)
     player.bend(Write, raced)
     attempt = player.run()
     there = {ref.kind for ref in server.stored}
@@ -208,8 +210,7 @@ def test_what_another_run_created_as_the_answer_was_lost_is_not_deleted(
 @pytest.mark.contract("B518")
 def test_a_write_is_not_sent_again_before_the_server_wants_it() -> None:
     """Nor is it read: the server is left alone for as long as it has asked for."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
+    player = rolling_out()
     player.bend(Write, lambda p, e: WriteUncertain(p.attempt.now, e.effect_id, "429", 7.0))
     for kind in (Read, Write):
         player.bend(kind, lambda p, e: answered_from(STARTED_AT + 7.0, p, e))
@@ -238,7 +239,7 @@ def test_written_unseen_is_done_and_not_asked_for_again(
     server = Server()
     server.put(config("a"))
     player = Player(server, planned(server, config("b")))
-    player.bend(Write, lambda p, e: lost(p, e, done=done))
+    player.bend(Write, partial(lost, done=done))
     player.bend(Write, rejected)
     assert ends(player.run()) == end
     assert server.stored[world.config_ref()].leaves["data.mode"] == mode
@@ -247,18 +248,11 @@ def test_written_unseen_is_done_and_not_asked_for_again(
 # -- on the way back -------------------------------------------------------------------------------
 
 
-def failing() -> Player:
-    """Begin to roll a crashing v2 out."""
-    server = serving(v2="crash")
-    return Player(server, planned(server, manifest("v2")))
-
-
 @pytest.mark.contract("B125", "B126")
 def test_the_rollback_meets_conflicts_as_the_apply_does() -> None:
     """Read again, decided again, each with the uid and the version that was read."""
-    player = failing()
-    player.run_to(State.RECORDING, Leg.BACK)
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id), times=20)
+    player = going_back()
+    player.bend(Write, conflicted, times=20)
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert all(write.uid and write.resource_version for write in player.writes)
 
@@ -267,14 +261,13 @@ def test_the_rollback_meets_conflicts_as_the_apply_does() -> None:
 @pytest.mark.parametrize("seen", ["watch", "conflict", "lost-answer"])
 def test_superseded_between_verdict_and_rollback_is_not_written_to(seen: str) -> None:
     """Whether a watch tells, or only the read after a conflict: no write, 8."""
-    player = failing()
-    player.run_to(State.RECORDING, Leg.BACK)
+    player = going_back()
     ref = player.web
     player.server.edit(ref, "kubectl-set", {IMAGE: "shop/web:v9"})
     if seen == "watch":
         player.news()
     if seen == "lost-answer":
-        player.bend(Write, lambda p, e: lost(p, e, done=False))
+        player.bend(Write, partial(lost, done=False))
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert player.server.stored[ref].image == "shop/web:v9"
     assert len(player.writes) == (1 if seen == "watch" else 2)
@@ -285,8 +278,7 @@ def test_superseded_between_verdict_and_rollback_is_not_written_to(seen: str) ->
 @pytest.mark.parametrize("again", [False, True], ids=["gone", "made-again"])
 def test_deleted_between_verdict_and_rollback_is_not_made_again(seen: str, again: bool) -> None:
     """However it is learned: `Deleted`, 8, and nothing is created."""
-    player = failing()
-    player.run_to(State.RECORDING, Leg.BACK)
+    player = going_back()
     ref = player.web
     player.server.remove(ref)
     if again:
@@ -302,35 +294,43 @@ def test_deleted_between_verdict_and_rollback_is_not_made_again(seen: str, again
 @pytest.mark.contract("B75")
 def test_a_number_of_replicas_that_nobody_else_owns_stays_on_the_way_back() -> None:
     """As after `kubectl scale --replicas=0`: there is no conflict that keeps the rollback off."""
-    player = failing()
-    player.run_to(State.RECORDING, Leg.BACK)
+    player = going_back()
     player.server.edit(player.web, FIELD_MANAGER, {"spec.replicas": 9})
     player.run()
     assert player.writes[-1].body.thaw()["spec"]["replicas"] == 9
     assert player.server.stored[player.web].leaves["spec.replicas"] == 9
 
 
+def autoscaled(leg: Leg, before: dict[str, Any]) -> Player:
+    """Return an attempt whose next write sends the live number, and that goes back to `before`."""
+    server = serving(v2="crash")
+    plan = planned(server, manifest("v2"), autoscaled=True)
+    target_set = TargetSet(FrozenMap({world.WEB: Body.of(before)}))
+    player = Player(server, replace(plan, target_set=target_set))
+    if leg is Leg.BACK:
+        player.run_to(State.RECORDING, leg)
+    return player
+
+
+def about_replicas(player: Player, effect: Write) -> AttemptEvent:
+    """Refuse a write for its number of replicas."""
+    now, text = player.attempt.now, CleanText("no number pleases")
+    return WriteRejected(now, effect.effect_id, Reason.CONFLICT, text, (REPLICAS_PATH,))
+
+
 @pytest.mark.contract("B1587")
 @pytest.mark.parametrize("leg", Leg)
 def test_a_live_number_that_somebody_changes_before_its_write_is_theirs(leg: Leg) -> None:
     """By an autoscaler, or `kubectl scale`: it keeps no write from being done."""
-    server = serving(v2="crash")
-    plan = planned(server, manifest("v2"))
-    web = plan.targets[0].ref
-    bodies = FrozenMap({web: Body.of(without_replicas(manifest("v1")))})
-    writes = tuple(replace(write, autoscaled=True) for write in plan.writes)
-    player = Player(server, replace(plan, writes=writes, target_set=TargetSet(bodies)))
-    if leg is Leg.BACK:
-        player.run_to(State.RECORDING, leg)
+    player = autoscaled(leg, without_replicas(manifest("v1")))
 
     def scale(player: Player, effect: Write) -> AttemptEvent:
         player.server.edit(effect.ref, "kubectl", {"spec.replicas": 9})
-        text, now = CleanText("conflict with kubectl"), player.attempt.now
-        return WriteRejected(now, effect.effect_id, Reason.CONFLICT, text, (REPLICAS_PATH,))
+        return about_replicas(player, effect)
 
     player.bend(Write, scale)
     assert ends(player.run())[:2] == (4, Outcome.ROLLED_BACK)
-    stored = server.stored[web]
+    stored = player.server.stored[player.web]
     assert (stored.image, stored.leaves["spec.replicas"]) == ("shop/web:v1", 9)
     assert "replicas" not in player.writes[-1].body.thaw()["spec"]
 
@@ -339,21 +339,9 @@ def test_a_live_number_that_somebody_changes_before_its_write_is_theirs(leg: Leg
 @pytest.mark.parametrize("leg", Leg)
 def test_a_live_number_that_is_refused_although_nobody_changed_it_ends_that(leg: Leg) -> None:
     """Whatever refuses it, as a webhook: the same request again would be refused again."""
-    server = serving(v2="crash")
-    plan = planned(server, manifest("v2"))
-    web = plan.targets[0].ref
-    bodies = FrozenMap({web: Body.of(manifest("v1"))})
-    writes = tuple(replace(write, autoscaled=True) for write in plan.writes)
-    player = Player(server, replace(plan, writes=writes, target_set=TargetSet(bodies)))
-    if leg is Leg.BACK:
-        player.run_to(State.RECORDING, leg)
+    player = autoscaled(leg, manifest("v1"))
     sent = len(player.writes)
-
-    def refuse(player: Player, effect: Write) -> AttemptEvent:
-        text, now = CleanText("no number pleases"), player.attempt.now
-        return WriteRejected(now, effect.effect_id, Reason.CONFLICT, text, (REPLICAS_PATH,))
-
-    player.bend(Write, refuse, times=10)
+    player.bend(Write, about_replicas, times=10)
     attempt = player.run()
     assert len(player.writes) - sent <= 2, "it is sent again without end"
     assert attempt.exit_code == (3 if leg is Leg.FORWARD else 5), ends(attempt)
@@ -362,8 +350,7 @@ def test_a_live_number_that_is_refused_although_nobody_changed_it_ends_that(leg:
 @pytest.mark.contract("B140")
 def test_a_field_of_others_inside_the_template_is_5() -> None:
     """The template cannot be restored in part; the cause names the conflict."""
-    player = failing()
-    player.run_to(State.RECORDING, Leg.BACK)
+    player = going_back()
 
     def conflict(player: Player, effect: Write) -> AttemptEvent:
         paths = (f".{IMAGE}", ".spec.replicas")
@@ -373,5 +360,4 @@ def test_a_field_of_others_inside_the_template_is_5() -> None:
     player.bend(Write, conflict)
     attempt = player.run()
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
-    assert attempt.result.ending is not None
-    assert attempt.result.ending.causes[-1].reason is Reason.CONFLICT
+    assert ending_of(attempt).causes[-1].reason is Reason.CONFLICT

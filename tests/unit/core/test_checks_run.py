@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,13 +12,11 @@ from hypothesis import strategies as st
 
 from gate.core.checks.bake_window import least_bake_seconds
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
-from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import HttpQuestion
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Command, During, Http, Schedule
 from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable, ask
-from gate.core.kinds.deployment.kind import VARIABLES
 from gate.core.model.outcome import Reason
 from tests.unit.core.checks_world import (
     SUBJECT,
@@ -26,7 +25,6 @@ from tests.unit.core.checks_world import (
     fed,
     metric,
     pair,
-    query,
     ticked,
     unreachable,
 )
@@ -244,10 +242,8 @@ def test_the_bake_window_is_long_enough_for_evidence() -> None:
 @pytest.mark.contract("B419")
 def test_below_a_second_of_window_nothing_is_asked() -> None:
     """It is no data, takes no count, and is asked at the next tick."""
-    check = a_check(metric_of('rate(x{a="${replicaset}"}[${window}])'), Schedule(count=1))
-    subject = Subject(
-        "shop", "web", Version("web-new", "new"), 0.0, first_available_at=99.5, variables=VARIABLES
-    )
+    check = a_check(metric(text='rate(x{a="${replicaset}"}[${window}])'), Schedule(count=1))
+    subject = replace(SUBJECT, first_available_at=99.5)
     found = ask(check, 100.0, subject, During.ROLLOUT)
     assert found == Unaskable("window")
     run, tick = ticked(CheckRun.start(check, 100.0), 100.0)
@@ -264,10 +260,7 @@ def test_below_a_second_of_window_nothing_is_asked() -> None:
 def test_without_a_baseline_a_comparison_is_inconclusive(compare: Ratio | MannWhitney) -> None:
     """There is nothing to compare with, and nothing is asked."""
     check = a_check(metric(None, None, compare=compare))
-    subject = Subject(
-        "shop", "web", Version("web-new", "new"), 0.0, first_available_at=0.0, variables=VARIABLES
-    )
-    found = ask(check, 100.0, subject, During.ROLLOUT)
+    found = ask(check, 100.0, replace(SUBJECT, baseline=None), During.ROLLOUT)
     assert found == Unaskable("baseline_replicaset", is_alone=True)
     run, tick = ticked(CheckRun.start(check, 100.0), 100.0)
     run = run.after_unaskable(tick, 100.0, found)
@@ -277,12 +270,6 @@ def test_without_a_baseline_a_comparison_is_inconclusive(compare: Ratio | MannWh
     (again, tick) = ticked(CheckRun.start(check, 100.0), 100.0)
     assert not again.after_unaskable(tick, 100.0, Unaskable("window")).settled
     assert not isinstance(ask(check, 100.0, SUBJECT, During.ROLLOUT), Unaskable)
-
-
-def metric_of(text: str) -> object:
-    """Return a metric of that query."""
-    probe = metric()
-    return type(probe)(query(text), probe.bounds)
 
 
 def compared(new: list[float], old: list[float]) -> CheckRun:

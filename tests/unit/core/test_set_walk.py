@@ -24,7 +24,7 @@ from gate.core.versions.selection import kept_bodies_needed, select, unnamed_mem
 from tests.long import longer
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player
-from tests.unit.core.recovery.test_resumption import Dying, plan_of, resumed
+from tests.unit.core.recovery.test_resumption import Dying, deaths, plan_of, resumed
 from tests.unit.core.server import Server
 
 ROLLBACK, KEEP = OnFailure.ROLLBACK, OnFailure.KEEP
@@ -49,14 +49,11 @@ class Pipeline:
         """Return all objects of a version."""
         return config(f"v{number}"), manifest(f"v{number}"), manifest(f"v{number}", "api")
 
-    def plan(self, number: int, on_failure: OnFailure) -> Plan:
-        """Plan to apply a version as a preflight does."""
-        plan = plan_of(
-            self.server,
-            *self.bodies(number),
-            policy=Policy(response=Response(on_failure=on_failure)),
-        )
-        return self.with_target_set(plan)
+    def plan(self, number: int, on_failure: OnFailure, *refs: Ref) -> Plan:
+        """Plan to apply a version, all or some of its objects, as a preflight does."""
+        bodies = (body for body in self.bodies(number) if not refs or ref_of(body) in refs)
+        policy = Policy(response=Response(on_failure=on_failure))
+        return self.with_target_set(plan_of(self.server, *bodies, policy=policy))
 
     def with_target_set(self, plan: Plan) -> Plan:
         """Choose what a failure returns to, by what stands of all that is remembered."""
@@ -76,18 +73,18 @@ class Pipeline:
         live = {ref: self.server.read(ref) for ref in refs}
         return {ref: Absent() if one is None else Known(one) for ref, one in live.items()}
 
-    def apply(self, behaviour: str, on_failure: OnFailure) -> Attempt:
-        """Apply the next version, which behaves like that, and remember how it ended."""
+    def apply(self, behaviour: str, on_failure: OnFailure, *refs: Ref) -> Attempt:
+        """Apply the next version, all or some of its objects, and remember how it ended."""
         self.attempts += 1
         self.server.behaviour[f"shop/web:v{self.attempts}"] = behaviour
-        player = Player(self.server, self.plan(self.attempts, on_failure))
+        player = Player(self.server, self.plan(self.attempts, on_failure, *refs))
         player.run()
         return self.remember(player)
 
     def remember(self, player: Player) -> Attempt:
         """Take down what the end of an attempt leaves to be remembered."""
-        for closed in (one.closed for one in player.sent if isinstance(one, Release)):
-            for closing in closed.workloads:
+        for released in player.asked(Release):
+            for closing in released.closed.workloads:
                 before = self.histories.get(closing.ref, History())
                 after = before.after(closing, "", "", f"{self.attempts:03}")
                 self.histories[closing.ref] = after
@@ -131,43 +128,28 @@ def test_any_sequence_of_attempts_returns_to_what_was_verified_last(length: int)
 @pytest.mark.parametrize("behaviour", ["crash", longer("good")])
 def test_a_death_after_a_kept_failure_leaves_no_mixture(behaviour: str) -> None:
     """v1 verified, a bad v2 kept, and the gate that applies v3 ends at any effect."""
-    ends = set()
-    for answers in range(1, 1000):
+    ends, pipelines = set(), list[Pipeline]()
+
+    def begin() -> Dying:
         pipeline = Pipeline()
+        pipelines.append(pipeline)
         pipeline.check(pipeline.apply("good", ROLLBACK))
         pipeline.check(pipeline.apply("crash", KEEP))
-        pipeline.attempts = 3
         pipeline.server.behaviour["shop/web:v3"] = behaviour
-        player = Dying(pipeline.server, pipeline.plan(3, ROLLBACK))
-        died = player.die_after(answers)
-        plan = resumed(pipeline.server, player.record) if player.record is not None else None
+        return Dying(pipeline.server, pipeline.plan(3, ROLLBACK))
+
+    for player in deaths(begin):
+        plan = resumed(player.server, player.record)
         if plan is None:
-            assert pipeline.runs() == {"v2"}, f"after {answers} answers"
+            assert pipelines[-1].runs() == {"v2"}
         else:
-            again = Player(pipeline.server, plan)
-            again.run()
-            ends.add((again.attempt.outcome, *sorted(pipeline.runs())))
-        if not died:
-            break
+            outcome = Player(player.server, plan).run().outcome
+            ends.add((outcome, *sorted(pipelines[-1].runs())))
     whole = {(Outcome.VERIFIED, "v3"), (Outcome.ROLLED_BACK, "v1")}
     # Before any Deployment was written all is put as it was, and the kept v2 stays.
     as_before = {(Outcome.ROLLED_BACK, "v2")}
     assert ends <= whole | as_before, ends
     assert (Outcome.ROLLED_BACK, "v1") in ends
-
-
-def part(pipeline: Pipeline, behaviour: str, on_failure: OnFailure, *refs: Ref) -> Attempt:
-    """Apply the next version of some of the objects alone."""
-    pipeline.attempts += 1
-    number = pipeline.attempts
-    pipeline.server.behaviour[f"shop/web:v{number}"] = behaviour
-    bodies = [body for body in pipeline.bodies(number) if ref_of(body) in refs]
-    plan = plan_of(
-        pipeline.server, *bodies, policy=Policy(response=Response(on_failure=on_failure))
-    )
-    player = Player(pipeline.server, pipeline.with_target_set(plan))
-    player.run()
-    return pipeline.remember(player)
 
 
 @pytest.mark.contract("B701")
@@ -217,6 +199,6 @@ def test_configuration_that_failed_beside_an_unchanged_deployment_is_not_returne
     player = Player(pipeline.server, plan)
     player.run()
     assert pipeline.remember(player).outcome is Outcome.FAILED
-    assert part(pipeline, "crash", ROLLBACK, CONFIG, WEB).outcome is Outcome.ROLLBACK_FAILED
+    assert pipeline.apply("crash", ROLLBACK, CONFIG, WEB).outcome is Outcome.ROLLBACK_FAILED
     assert pipeline.server.stored[CONFIG].leaves["data.mode"] == "v1"
     assert pipeline.server.stored[WEB].image == "shop/web:v1"

@@ -18,7 +18,7 @@ from gate.core.checks.spec import Check, Command, During, Http, Schedule
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Ask, Collect, Read, Release
+from gate.core.protocol.effects import Ask, Read
 from gate.core.protocol.events import AccessRefused, ContactLost, Interrupted, Suspended
 from gate.core.rollout.policy import Budgets, Policy
 from tests.table import each
@@ -71,19 +71,6 @@ def test_no_server_is_blamed_for_what_the_gate_slept_through() -> None:
 
 
 @pytest.mark.contract("B1435")
-def test_the_log_of_a_failure_is_waited_for_after_the_sleep() -> None:
-    """It has its whole time, as the read beside it that may refute the failure."""
-    player = rolled_out(Policy(), v2="crash")
-    player.hold = (Collect,)
-    player.run_to(State.CONFIRMING)
-    sleep(player)
-    assert player.place == (Leg.FORWARD, State.CONFIRMING)
-    player.hold = ()
-    attempt = player.run()
-    assert (attempt.outcome, len(attempt.result.evidence)) == (Outcome.ROLLED_BACK, 1)
-
-
-@pytest.mark.contract("B1435")
 def test_a_sleep_is_no_hanging_server_that_makes_a_window_blind() -> None:
     """B54 watches once more where a read takes long; the gate slept through this one."""
     player = rolled_out(Policy(Budgets(bake_seconds=30.0)))
@@ -126,7 +113,7 @@ def times_of(attempt: Attempt) -> dict[str, dict[str, object]]:
     return found
 
 
-@pytest.mark.contract("B1560")
+@pytest.mark.contract("B1435", "B1560")
 @pytest.mark.parametrize(("began", "after"), [(90.0, 93.0), (99.0, 100.0)])
 def test_each_time_of_an_attempt_is_a_wait_or_a_moment(began: float, after: float) -> None:
     """A sleep of 3 s until 100 s moves every wait, not beyond now, and no moment."""
@@ -175,25 +162,14 @@ def test_a_sleep_is_no_time_in_which_requests_failed() -> None:
     assert said == "requests to the API server have got only 429 Too Many Requests for 8 s: no"
 
 
-@pytest.mark.contract("B1560")
-def test_the_release_of_the_locks_is_awaited_after_a_sleep() -> None:
-    """A gate that slept after it had asked for the release hears of it."""
-    player = rolled_out(Policy())
-    player.hold = (Release,)
-    player.run_to(State.CLOSING)
-    sleep(player)
-    assert player.place == (Leg.FORWARD, State.CLOSING)
-    assert player.attempt.awaits(Release)
-
-
 @pytest.mark.contract("B1365")
 def test_all_is_read_soon_after_a_sleep() -> None:
     """Also after a short one, long before the next full read is due."""
     player = still_rolling_out()
-    before = len([one for one in player.sent if isinstance(one, Read)])
+    before = len(player.asked(Read))
     player.hear(Suspended(player.attempt.now + 4.0, 4.0))
     player.pass_to(player.attempt.now + 1.0)
-    assert len([one for one in player.sent if isinstance(one, Read)]) > before
+    assert len(player.asked(Read)) > before
 
 
 # -- what is asked meanwhile -----------------------------------------------------------------------

@@ -32,6 +32,7 @@ from gate.core.rollout.applied import Applied
 from gate.core.rollout.judge import Rollout, Verdict
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
+from gate.core.rollout.snapshot import Snapshot
 
 NAMESPACE = "shop"
 WEB = deployment_ref(NAMESPACE, "web")
@@ -234,14 +235,11 @@ class Scene:
     deadline_decides: bool = True
     spec_changed: bool = True
     found: bool = False
-    wanted: int | None = None
     made: Template = field(default_factory=template)
 
     def rollout(self) -> Rollout:
         """Return the rollout at our write, before it has heard of anything after it."""
-        snapshot = unseen(WEB).fold(Observed(0.0, replace(self.web, resource_version="1")))
-        for thing in self.before:
-            snapshot = snapshot.fold(Observed(0.0, thing))
+        snapshot = snapshot_of(WEB, replace(self.web, resource_version="1"), *self.before)
         applied = Applied(
             uid="web-uid",
             generation=2,
@@ -250,7 +248,7 @@ class Scene:
             at=0.0,
             new_template=True,
             spec_changed=self.spec_changed,
-            replicas=self.web.replicas if self.wanted is None else self.wanted,
+            replicas=self.web.replicas,
             found=self.found,
         )
         return Rollout.start(
@@ -268,6 +266,14 @@ class Scene:
     def verdict(self, at: float = 1.0, *, seen_at: float | None = None) -> Verdict:
         """Return what stands at `at`, everything being seen then or at `seen_at`."""
         return self.seen(at if seen_at is None else seen_at).verdict(at)
+
+
+def snapshot_of(ref: Ref, *things: Watched, at: float = 0.0) -> Snapshot:
+    """Return what is known of a workload after these objects were seen."""
+    snapshot = unseen(ref)
+    for thing in things:
+        snapshot = snapshot.fold(Observed(at, thing))
+    return snapshot
 
 
 def refusals(at: float, reason: Reason = Reason.FORBIDDEN, why: str = "forbidden") -> list[Any]:

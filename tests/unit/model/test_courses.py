@@ -91,14 +91,6 @@ def test_s1_a_write_that_was_done_is_not_refused_for_want_of_time() -> None:
 
 
 @pytest.mark.contract("B550")
-def test_s1_a_write_that_somebody_deleted_before_it_was_read_is_no_refusal() -> None:
-    """Ours may have been done: the Deployment is left to who deleted it."""
-    walk = Walk("good")
-    walk.go(*DONE, LOST, "somebody deletes it")
-    assert walk.ends() is Outcome.SUPERSEDED
-
-
-@pytest.mark.contract("B550")
 def test_s1_a_rollback_that_was_done_is_known_by_its_template_alone() -> None:
     """Replicas that somebody else has set meanwhile do not make it theirs."""
     walk = Walk("never-ready")

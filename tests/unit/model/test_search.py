@@ -12,7 +12,10 @@ from tests.model.scenes import SCENES, scene
 from tests.model.search import Bounds, Visited, search
 from tests.model.world import WANTED, Scene
 
-SMALL = [scene("good"), scene("crashing"), scene("first-deleted")]
+SMALL = [
+    scene(name)
+    for name in ("good", "crashing", "first-deleted", "configured-crashing", "back-on-signal")
+]
 
 
 @functools.cache

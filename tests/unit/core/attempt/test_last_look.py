@@ -21,30 +21,17 @@ from gate.core.model.fact import Known, Unknown
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Release, Write
-from gate.core.protocol.events import AttemptEvent, Interrupted, ReadBack, Suspended, Written
+from gate.core.protocol.events import AttemptEvent, Interrupted, ReadBack, Written
 from gate.core.rollout.policy import Policy, Response
 from gate.core.versions.history import Closing
-from tests.unit.core.attempt.test_left_objects import AS_WRITTEN, DELETED, deleting
+from tests.unit.core.attempt.test_endings import AS_WRITTEN, DELETED, deleting
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import Player, ends, planned, serving
+from tests.unit.core.player import Player, ends, going_back, planned, rolling_out, serving
 from tests.unit.core.server import Server
 from tests.unit.core.world import config_ref, refusals
 
 SETTINGS = config_ref()
 Meddle = Callable[[Server], object]
-
-
-def rolling_out(policy: Policy | None = None, **behaviour: str) -> Player:
-    """Begin to roll out v2 with a changed ConfigMap over what serves."""
-    server = Server(**behaviour)
-    server.put(manifest("v1"))
-    server.put(config("a"))
-    return Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
-
-
-def crashing(policy: Policy | None = None) -> Player:
-    """Begin the same with a version that crashes."""
-    return rolling_out(policy, v2="crash")
 
 
 def meddled(player: Player, meddle: Meddle) -> Attempt:
@@ -95,14 +82,14 @@ def test_a_verified_end_says_what_is_not_as_written(
     meddle: Meddle, found: Finding, said: str
 ) -> None:
     """The Deployment runs what was applied: 0, and the ConfigMap is named."""
-    player = rolling_out()
+    player = rolling_out(config("a"))
     player.run_to(State.CONFIRMING)
     attempt = meddled(player, meddle)
     assert ends(attempt) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert dict(attempt.ledger.findings) == {SETTINGS: found, player.web: AS_WRITTEN}
     lines = list(differences(attempt))
     assert [said in line for line in lines] == ([True] if said else [])
-    assert [line.message for line in player.said if line.event == "differs"] == lines
+    assert player.lines("differs") == lines
 
 
 def altered(player: Player, effect: Write, mode: str) -> AttemptEvent:
@@ -116,7 +103,7 @@ def altered(player: Player, effect: Write, mode: str) -> AttemptEvent:
 @pytest.mark.contract("B49")
 def test_what_a_server_makes_of_a_write_on_the_way_out_is_as_written() -> None:
     """Defaults and webhooks have their say there: the answer is what is compared."""
-    player = rolling_out()
+    player = rolling_out(config("a"))
     player.bend(Write, partial(altered, mode="B"))
     attempt = player.run()
     assert ends(attempt)[0] == 0
@@ -127,7 +114,7 @@ def test_what_a_server_makes_of_a_write_on_the_way_out_is_as_written() -> None:
 @pytest.mark.parametrize("gone", [False, True, None], ids=["changed", "gone", "made-again"])
 def test_a_superseded_end_names_what_is_still_ours(gone: bool | None) -> None:
     """Our ConfigMap stands beside somebody else's Deployment, and that is said."""
-    player = rolling_out(v2="stuck")
+    player = rolling_out(config("a"), v2="stuck")
     player.run_to(State.FOLLOWING)
     if gone is not False:
         player.server.remove(player.web)
@@ -162,13 +149,12 @@ def test_what_was_as_it_is_before_the_run_is_no_leftover() -> None:
 @pytest.mark.parametrize(("meddle", "said"), [(remove, "was deleted by"), (edit, "was left alone")])
 def test_what_the_rollback_left_alone_is_said_as_it_is(meddle: Meddle, said: str) -> None:
     """Nobody is told that a ConfigMap was changed that is gone."""
-    player = crashing()
-    player.run_to(State.RECORDING, Leg.BACK)
+    player = going_back(config("a"))
     attempt = meddled(player, meddle)
     assert ends(attempt)[0] == 4
     assert [said in line for line in differences(attempt)] == [True]
     did = "deleted" if meddle is remove else "changed"
-    assert [f"somebody else {did} it" in one.message for one in player.said if one.event == "left"]
+    assert [f"somebody else {did} it" in line for line in player.lines("left")]
 
 
 # -- deletions -------------------------------------------------------------------------------------
@@ -202,7 +188,7 @@ def pruning() -> Player:
 def test_what_is_pruned_and_not_gone_is_named(finalizers: tuple[str, ...], said: str) -> None:
     """Its deletion was accepted, and it still exists: 4, with the finalizers."""
     player = pruning()
-    player.bend(Read, lambda p, e: p.read(e))
+    player.let_pass(Read)
     player.bend(Read, lambda p, e: held(p, e, *finalizers))
     attempt = player.run()
     assert ends(attempt)[0] == 4
@@ -215,7 +201,7 @@ def test_what_is_pruned_and_not_gone_is_named(finalizers: tuple[str, ...], said:
 
 def test_only_a_workload_that_this_run_deletes_has_to_be_gone() -> None:
     """One that went back, and that somebody else deletes then, went back."""
-    attempt = crashing().run()
+    attempt = rolling_out(config("a"), v2="crash").run()
     [web] = attempt.result.endings
     found = attempt.ledger.findings.put(web, Finding(FindingKind.BEING_DELETED))
     attempt = replace(attempt, ledger=replace(attempt.ledger, findings=found))
@@ -260,9 +246,9 @@ def test_each_other_object_is_read_once_and_no_deployment() -> None:
 @pytest.mark.parametrize("why", ["timed out", ""])
 def test_what_cannot_be_read_decides_nothing(why: str) -> None:
     """Unknown is not absent: the verdict stands, and the object is named."""
-    player = rolling_out()
+    player = rolling_out(config("a"))
     player.run_to(State.CONFIRMING)
-    player.bend(Read, lambda p, e: p.read(e))
+    player.let_pass(Read)
     if why:
         player.bend(Read, lambda p, e: ReadBack(p.attempt.now, e.effect_id, Unknown(why)))
     else:
@@ -275,23 +261,12 @@ def test_what_cannot_be_read_decides_nothing(why: str) -> None:
     assert attempt.now - (attempt.result.verdict_at or 0.0) <= INSPECTION_SECONDS
 
 
-@pytest.mark.contract("B1435")
-def test_the_last_look_waits_after_a_sleep() -> None:
-    """It has its 2 s awake."""
-    player = rolling_out()
-    player.run_to(State.CONFIRMING)
-    player.run(lambda attempt: attempt.course.state is State.INSPECTING)
-    player.hear(Suspended(player.attempt.now + 60.0, 60.0))
-    assert player.place == (Leg.FORWARD, State.INSPECTING)
-    assert player.run().ledger.findings[SETTINGS] == AS_WRITTEN
-
-
 @pytest.mark.contract("B49", "B153")
 def test_a_signal_ends_the_look_and_not_the_verdict() -> None:
     """Nobody who presses Ctrl-C waits for a courtesy."""
-    player = rolling_out()
+    player = rolling_out(config("a"))
     player.run_to(State.CONFIRMING)
-    player.bend(Read, lambda p, e: p.read(e))
+    player.let_pass(Read)
     player.bend(Read, lambda p, _: Interrupted(p.attempt.now, signal.SIGINT))
     attempt = player.run()
     assert ends(attempt)[0] == 0
@@ -303,7 +278,7 @@ def test_a_signal_ends_the_look_and_not_the_verdict() -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, None])
 def test_an_end_that_waits_for_nothing_says_only_that(number: int | None) -> None:
     """Interrupted or out of touch: every object is unread, and no line repeats it."""
-    player = rolling_out(v2="stuck")
+    player = rolling_out(config("a"), v2="stuck")
     player.run_to(State.FOLLOWING)
     now = player.attempt.now
     events = [Interrupted(now, number)] if number is not None else refusals(now)
@@ -320,8 +295,8 @@ def test_an_end_that_waits_for_nothing_says_only_that(number: int | None) -> Non
 
 def remembered(player: Player) -> Closing:
     """Return what the end of an attempt leaves to be remembered."""
-    [closed] = [one.closed for one in player.sent if isinstance(one, Release)]
-    [closing] = closed.workloads
+    [released] = player.asked(Release)
+    [closing] = released.closed.workloads
     return closing
 
 
@@ -332,7 +307,7 @@ def test_what_is_not_as_written_is_not_remembered_as_if_it_stood(
     way: Leg, meddle: Meddle, found: Finding, said: str
 ) -> None:
     """Of such an object the set has no body, and its digest is that of nothing."""
-    player = rolling_out() if way is Leg.FORWARD else crashing()
+    player = rolling_out(config("a"), v2="good" if way is Leg.FORWARD else "crash")
     player.run_to(State.CONFIRMING, way)
     meddled(player, meddle)
     closing = remembered(player)
@@ -359,12 +334,10 @@ def test_a_deployment_that_is_not_as_written_makes_no_verified_version(
     found: Finding, is_remembered: bool
 ) -> None:
     """Its number of replicas is no part of a version, and what was not read shows nothing."""
-    player = rolling_out()
+    player = rolling_out(config("a"))
     attempt = player.run()
-    attempt = replace(
-        attempt,
-        ledger=replace(attempt.ledger, findings=attempt.ledger.findings.put(player.web, found)),
-    )
+    findings = attempt.ledger.findings.put(player.web, found)
+    attempt = replace(attempt, ledger=replace(attempt.ledger, findings=findings))
     [closing] = closed_of(attempt).workloads
     [version] = closing.versions
     assert (version.verified, version.is_unjudged) == (is_remembered, not is_remembered)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gate.core.checks.count_run import CountRun
 from gate.core.checks.old_pods import NO_OLD_PODS, OldPods
 from gate.core.checks.query_template import Query
 from gate.core.checks.questions import Answers, Counted, Form, Samples, Series
@@ -81,6 +82,12 @@ def steady(
 def started(check: Check | None = None) -> CheckRun:
     """Begin at 0."""
     return CheckRun.start(check or counts(), 0.0)
+
+
+def counts_of(run: CheckRun) -> CountRun:
+    """Return what was counted, where that was looked at."""
+    assert run.counts is not None
+    return run.counts
 
 
 def conclude(run: CheckRun) -> Conclusion:

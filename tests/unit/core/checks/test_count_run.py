@@ -23,6 +23,7 @@ from tests.unit.core.checks.count_looks import (
     both,
     conclude,
     counts,
+    counts_of,
     look_on,
     samples,
     started,
@@ -79,9 +80,7 @@ def test_a_window_that_begins_again_keeps_what_was_counted_of_the_same_versions(
         return both(new, samples(1010 + look, 14_000 + 100 * look))
 
     after = look_on(again, range(1, 4), read)
-    assert seen.counts is not None
-    assert after.counts is not None
-    before, compared = seen.counts.evidence.compared, after.counts.evidence.compared
+    before, compared = counts_of(seen).evidence.compared, counts_of(after).evidence.compared
     assert compared.new.bad - before.new.bad == compared.old.bad - before.old.bad == 2
     assert compared.ticks - before.ticks == 2
     other = seen.start_again(500.0, (versions[0], None))
@@ -121,8 +120,7 @@ def test_what_had_enough_traffic_is_not_told_to_wait(
     assert isinstance(check.probe, Counts)
     probe = replace(check.probe, rule=replace(check.probe.rule, min_delta=min_delta))
     run = steady(started(replace(check, probe=probe)), 31, new, (10, 1000))
-    assert run.counts is not None
-    assert run.counts.enough_seconds == run.counts.shared_seconds == 300
+    assert counts_of(run).enough_seconds == counts_of(run).shared_seconds == 300
     said = conclude(run)
     assert said.kind is INCONCLUSIVE
     assert said.message.startswith(f"{why}: ")
@@ -274,8 +272,7 @@ def test_what_was_too_short_to_compare_says_for_how_long_both_served_and_what_wo
         " 90s: "
     )
     enough = steady(started(), 25, (2, 1000), (2, 1000))
-    assert enough.counts is not None
-    found = enough.counts.estimate(at_the_end=True).detectable
+    found = counts_of(enough).estimate(at_the_end=True).detectable
     assert found is not None
     assert 1.95 < found < 2.05
 
@@ -304,8 +301,7 @@ def test_what_one_version_was_not_seen_in_is_no_time_that_both_served(
         )
 
     run = look_on(started(counts(During.BOTH)), range(41), read)
-    assert run.counts is not None
-    assert run.counts.shared_seconds == shared
+    assert counts_of(run).shared_seconds == shared
 
 
 @pytest.mark.contract("B1630")
@@ -330,5 +326,33 @@ def test_a_time_in_which_neither_version_had_a_request_is_none_that_both_served(
         return both(side, side)
 
     run = look_on(started(counts(During.BOTH)), range(41), read)
-    assert run.counts is not None
-    assert run.counts.shared_seconds == shared
+    assert counts_of(run).shared_seconds == shared
+
+
+@pytest.mark.contract("B1220")
+def test_between_two_scrapes_no_version_is_gone_and_none_is_judged() -> None:
+    """Looks each second at counters that are scraped every fifteen: one scrape decides nothing."""
+    brisk = counts(scrape_seconds=30.0)
+    run = started(replace(brisk, schedule=replace(brisk.schedule, interval_seconds=1.0)))
+    for look in range(130):
+        scrapes = look // 15
+        new = samples(1000 + 300 * scrapes, 10_000 + 1000 * scrapes)
+        run = answer(run, both(new, samples(1000 + scrapes, 10_000 + 1000 * scrapes)))
+        assert not run.settled
+    assert not run.finished
+    run = steady(run, 20, (300, 1000), (1, 1000))
+    assert run.finished
+
+
+@pytest.mark.contract("B1380")
+def test_in_a_rollout_pods_that_are_scraped_in_turn_are_compared() -> None:
+    """Looks every 10 s at one pod a side, scraped every 30 s, each at a time of its own."""
+
+    def scraped_in_turn(look: int) -> Answers:
+        new, old = (look + 1) // 3, look // 3
+        new_side = samples(1000 + 60 * new, 10_000 + 300 * new)
+        return both(new_side, samples(1000 + 3 * old, 10_000 + 300 * old))
+
+    run = started(counts(During.ROLLOUT, scrape_seconds=30.0))
+    run = look_on(run, range(60), scraped_in_turn)
+    assert run.verdict_so_far.kind is FAIL

@@ -20,6 +20,7 @@ from tests.unit.core.checks.count_looks import (
     both,
     conclude,
     counts,
+    counts_of,
     samples,
     started,
 )
@@ -48,8 +49,7 @@ def look(run: CheckRun, old_pods: OldPods, new: Reading, **old: Reading) -> Chec
 
 def counted_old(run: CheckRun) -> Reading:
     """Return what is compared with."""
-    assert run.counts is not None
-    old = run.counts.evidence.old
+    old = counts_of(run).evidence.old
     return old.bad, old.total
 
 

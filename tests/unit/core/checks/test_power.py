@@ -1,4 +1,4 @@
-"""What a comparison by counts is expected to see, and what follows: looks, shares, obstacles."""
+"""What a comparison by counts is expected to see, by which traffic, and what follows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.checks.power import foresee
+from gate.core.checks.measurement import Measurement
+from gate.core.checks.power import Power, foresee
 from gate.core.checks.power_plan import (
     Exposure,
     ExposureOrigin,
@@ -15,12 +16,18 @@ from gate.core.checks.power_plan import (
     exposure_of,
     looks_within,
 )
+from gate.core.checks.query_template import Query
+from gate.core.checks.questions import Counted, Form, Samples, Series
+from gate.core.checks.running_traffic import MeasuredTraffic, add_traffic, read_traffic
 from gate.core.checks.spec import Check, ComparedPods, Counts, During
+from gate.core.checks.tick_questions import STEP_SECONDS
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.objects import Workload
+from gate.core.statistics.count_decision import CountRule
 from gate.core.statistics.simulated_looks import Uniform
 from tests.table import each
-from tests.unit.core.checks.count_looks import counts, started, steady
-from tests.unit.core.kinds.stateful_set.test_blocking import stateful_set
+from tests.unit.core.checks.count_looks import counts, counts_of, started, steady
+from tests.unit.core.kinds.test_stateful_set import stateful_set
 from tests.unit.core.world import deployment
 
 ONE_TO_NINE = Exposure(1, 9, ExposureOrigin.FLAG)
@@ -42,6 +49,17 @@ def plan(
     return PowerPlan(check or counts(), exposure, 20.0, rate, seconds)
 
 
+def shares(found: Power) -> dict[float, float]:
+    """Return how often a version of each ratio fails, of those that could be."""
+    return {ratio: chances.share for ratio, chances in found.failed if chances is not None}
+
+
+def obstacle_of(found: Power) -> str:
+    """Return why nothing can be compared, which something has to be."""
+    assert found.plan.obstacle is not None
+    return found.plan.obstacle.why
+
+
 @pytest.mark.contract("B1200")
 @each(
     ("seconds", "looks"), [(640.0, 60), (641.0, 61), (630.0, 59), (130.0, 9), (30.0, 0), (0.0, 0)]
@@ -52,8 +70,7 @@ def test_looks_are_those_that_a_run_has(seconds: float, looks: int) -> None:
     run = started()
     while run.wake_at < seconds:
         run = steady(run, 1, (0, 0), (0, 0))
-    assert run.counts is not None
-    assert run.counts.evidence.ticks == looks
+    assert counts_of(run).evidence.ticks == looks
 
 
 @pytest.mark.contract("B1200")
@@ -107,8 +124,7 @@ def test_where_nothing_can_be_compared_it_is_said(
 ) -> None:
     """Instead of figures that could not come true."""
     found = foresee(plan(check, exposure, seconds=seconds), begin)
-    assert found.plan.obstacle is not None
-    assert obstacle in found.plan.obstacle.why
+    assert obstacle in obstacle_of(found)
     assert (found.failed, found.passed) == ((), None)
     assert (found.enough_seconds is not None) == ("9 are needed" in obstacle)
 
@@ -137,23 +153,20 @@ def test_in_a_rolling_update_the_phase_is_the_time_for_which_both_serve() -> Non
     """Which a check sees from its beginning to its end; a short one says how long would do."""
     both = counts(During.BOTH)
     short = foresee(PowerPlan(both, ROLLING, 200.0, 0.02, 52.0), begin)
-    assert short.plan.obstacle is not None
-    assert short.plan.obstacle.why == "5 looks decide nothing: 9 are needed"
+    assert obstacle_of(short) == "5 looks decide nothing: 9 are needed"
     enough = short.enough_seconds
     assert enough is not None
     assert 90 <= enough < 300
     found = foresee(replace(short.plan, phase_seconds=enough), begin)
-    chances = dict(found.failed)[2.0]
-    assert chances is not None
-    assert chances.share == pytest.approx(0.8, abs=0.06)
+    assert shares(found)[2.0] == pytest.approx(0.8, abs=0.06)
 
 
 @pytest.mark.contract("B1200", "B1202")
 def test_a_plan_says_what_it_finds_and_what_would_do() -> None:
     """Worse versions more often; more time or traffic where twice as bad is not found."""
     found = foresee(plan(), begin)
-    shares = {ratio: chances.share for ratio, chances in found.failed if chances is not None}
-    assert 0 < shares[1.5] < shares[2.0] < 0.8 < shares[3.0]
+    by_ratio = shares(found)
+    assert 0 < by_ratio[1.5] < by_ratio[2.0] < 0.8 < by_ratio[3.0]
     assert found.smallest == pytest.approx(2.35, abs=0.2)
     assert found.enough_seconds is not None
     assert found.enough_per_second is not None
@@ -167,11 +180,10 @@ def test_a_plan_says_what_it_finds_and_what_would_do() -> None:
 @pytest.mark.contract("B1200")
 def test_a_rate_that_cannot_be_has_no_chance() -> None:
     """Three times 40 % is more than all; without a bad event there is no ratio."""
-    found = dict(foresee(plan(rate=0.4), begin).failed)
-    assert found[2.0] is not None
-    assert found[3.0] is None
+    found = shares(foresee(plan(rate=0.4), begin))
+    assert (2.0 in found, 3.0 in found) == (True, False)
     healthy = foresee(plan(rate=0.0), begin)
-    assert all(chances is None for _, chances in healthy.failed)
+    assert not shares(healthy)
     assert healthy.passed is not None
     assert healthy.smallest is None
 
@@ -182,10 +194,7 @@ def test_in_a_rolling_update_shares_move() -> None:
     check = counts(During.BOTH)
     moving = foresee(plan(check, ROLLING), begin)
     equal = foresee(plan(check, Exposure(1, 1, ExposureOrigin.FLAG)), begin)
-    twice, steady_twice = dict(moving.failed)[2.0], dict(equal.failed)[2.0]
-    assert twice is not None
-    assert steady_twice is not None
-    assert 0.1 < twice.share < steady_twice.share
+    assert 0.1 < shares(moving)[2.0] < shares(equal)[2.0]
 
 
 def test_a_check_that_counts_nothing_has_no_rule() -> None:
@@ -194,3 +203,41 @@ def test_a_check_that_counts_nothing_has_no_rule() -> None:
     with pytest.raises(TypeError, match="compares no counts"):
         plan(other).rule  # noqa: B018
     assert isinstance(counts().probe, Counts)
+
+
+SEEN = Samples(Form.VECTOR, (Series(60.0),))
+
+
+def counted(**grown: float) -> Samples:
+    """Return increases by what they count."""
+    series = (Series(value, counted=Counted(name)) for name, value in grown.items())
+    return Samples(Form.VECTOR, tuple(series))
+
+
+@pytest.mark.parametrize(
+    ("bad_query", "grown", "found"),
+    [
+        (
+            "bad",
+            counted(bad=2.0, total=600.0),
+            MeasuredTraffic(("v",), 2.0, 600.0, 60 * STEP_SECONDS),
+        ),
+        ("bad", counted(total=600.0), MeasuredTraffic(("v",), 0.0, 600.0, 60 * STEP_SECONDS)),
+        ("all - good", counted(total=600.0), "no series"),
+        ("bad", counted(bad=601.0, total=600.0), "601"),
+        ("bad", counted(bad=2.0), "no traffic"),
+    ],
+)
+def test_only_counters_that_a_comparison_could_use_say_what_traffic_there_is(
+    bad_query: str, grown: Samples, found: MeasuredTraffic | str
+) -> None:
+    """A computed `bad` that is missing is unknown, and no more can be bad than there are."""
+    bad, total = (Query.parse(text, BUILT_IN) for text in (bad_query, "all"))
+    read = read_traffic(Counts(bad, total, CountRule(known_length=True)), "v", grown, SEEN)
+    if isinstance(read, MeasuredTraffic):
+        read = add_traffic([read])
+    if isinstance(found, MeasuredTraffic):
+        assert read == found
+    else:
+        assert isinstance(read, Measurement)
+        assert found in str(read)

@@ -13,7 +13,7 @@ from gate.core.checks.run import CheckRun, ConclusionKind
 from gate.core.checks.sample_spacing import least_sampling_seconds, sample_spacing_seconds
 from gate.core.checks.spec import Check, Schedule
 from tests.table import each
-from tests.unit.core.checks_world import a_check, metric, pair, query, ticked, unreachable
+from tests.unit.core.checks_world import a_check, metric, pair, ticked, unreachable
 
 FAIL, INCONCLUSIVE = ConclusionKind.FAIL, ConclusionKind.INCONCLUSIVE
 TICK_SECONDS = 10.0
@@ -82,8 +82,7 @@ def test_a_tick_between_samples_is_no_measurement_unless_its_bounds_say_so() -> 
 )
 def test_a_longer_range_of_the_query_counts_as_its_window(text: str, spacing: float) -> None:
     """What a query looks back beyond `window` would overlap as well."""
-    probe = metric(None, None, compare=MannWhitney())
-    check = a_check(type(probe)(query(text), probe.bounds, compare=probe.compare))
+    check = a_check(metric(None, None, text, compare=MannWhitney()))
     assert sample_spacing_seconds(check) == spacing
 
 

@@ -13,16 +13,15 @@ from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Kept
 from gate.core.protocol.effects import SaveRecord
 from gate.core.recovery.object_state import ObjectState, classify_object
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import Player
-from tests.unit.core.recovery.test_resumption import IMAGE, plan_of
+from tests.unit.core.recovery.test_resumption import plan_of
 from tests.unit.core.server import Server
 
 
 def kept_of(server: Server, body: Mapping[str, Any]) -> Kept:
     """Return an object as a record has it, before its write."""
-    plan = plan_of(server, body)
-    [saved] = [effect for effect in Player(server, plan).sent if isinstance(effect, SaveRecord)]
+    [saved] = Player(server, plan_of(server, body)).asked(SaveRecord)
     return saved.record.objects[0]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -26,32 +27,56 @@ from gate.core.recovery.resumption import resume
 from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
 from tests.long import longer
 from tests.unit.core.checks_world import a_check
-from tests.unit.core.leaves import config, manifest, ref_of
-from tests.unit.core.player import Player, ends, planned, target
+from tests.unit.core.leaves import IMAGE, config, manifest, ref_of
+from tests.unit.core.player import Player, ending_of, ends, planned, target
 from tests.unit.core.server import Server
 from tests.unit.core.world import WEB, config_ref
 
-IMAGE = 'spec.template.spec.containers[name="web"].image'
 LATER = 500.0
 
 
 class Dying(Player):
-    """An attempt whose gate ends after so many answers; `record` is what its journal says then."""
+    """An attempt whose gate ends at some moment, and what its journal says then."""
 
-    record: Record | None = None
     answered = 0
+    saved: Record | None = None
+
+    @property
+    def record(self) -> Record:
+        """What was saved last, which something has to have been."""
+        assert self.saved is not None
+        return self.saved
 
     def _answer(self, effect: Any) -> Any:
         answer = super()._answer(effect)
         self.answered += 1
         if isinstance(effect, SaveRecord):
-            self.record = effect.record
+            self.saved = effect.record
         return answer
 
     def die_after(self, answers: int) -> bool:
         """Run until so many answers were heard; tell whether that came before the end."""
         self.run(lambda attempt: attempt.ended or self.answered >= answers)
         return not self.attempt.ended
+
+    def die_after_writes(self, count: int) -> Record:
+        """Run until the record is saved and the server has done so many writes."""
+        self.run(lambda _: self.saved is not None and len(self.server.done) == count)
+        return self.record
+
+    def die_going_back(self) -> Record:
+        """Run until the record says that all goes back."""
+        self.run(lambda _: self.saved is not None and self.saved.leg is Leg.BACK)
+        return self.record
+
+
+def deaths(begin: Callable[[], Dying]) -> Iterator[Dying]:
+    """Iterate the same attempt whose gate ends after one answer, after two, and so on."""
+    for answers in range(1, 1000):
+        player = begin()
+        if not player.die_after(answers):
+            return
+        yield player
 
 
 def tried(server: Server, body: Mapping[str, Any]) -> LiveObject:
@@ -105,38 +130,101 @@ def serving() -> Server:
 VERSION_2 = (config("b"), manifest("v2"), manifest("v2", "api"))
 
 
-@pytest.mark.contract("B530", "B531")
-@pytest.mark.parametrize("behaviour", ["good", "crash", longer("stuck")])
-def test_a_death_at_every_effect(behaviour: str) -> None:
-    """The end is the new version complete or the old one restored, whole, and never a mixture."""
-    ended = set()
-    for answers in range(1, 1000):
-        server = serving()
-        server.behaviour["shop/web:v2"] = behaviour
-        player = Dying(server, plan_of(server, *VERSION_2))
-        died = player.die_after(answers)
-        assert player.record is not None
-        plan = resumed(server, player.record)
-        if plan is None:
-            assert not server.done
-        else:
-            again = Player(server, plan)
-            again.run()
-            ended.add(again.attempt.exit_code)
-            assert_whole(server, again)
-        if not died:
-            break
-    assert ended == ({0, 4} if behaviour == "good" else {4})
+OLD, NEW = ({"shop/web:v1"}, "a"), ({"shop/web:v2"}, "b")
+WHOLE = {Outcome.VERIFIED: NEW, Outcome.FAILED: NEW, Outcome.ROLLED_BACK: OLD}
 
 
-def assert_whole(server: Server, player: Player) -> None:
-    """Assert that all is of one version, the one that the exit code names."""
-    code = player.attempt.exit_code
-    version, mode = {0: ("v2", "b"), 4: ("v1", "a")}[code]
-    assert images(server) == {f"shop/web:{version}"}
-    assert server.stored[config_ref()].leaves["data.mode"] == mode
-    for stored in server.stored.values():
+def what_runs(server: Server) -> tuple[set[str], str]:
+    """Return the images of the templates and the mode of the ConfigMap."""
+    return images(server), str(server.stored[config_ref()].leaves["data.mode"])
+
+
+def dying(behaviour: str, on_failure: OnFailure) -> Dying:
+    """Begin to apply version 2 of all, which behaves so."""
+    server = serving()
+    server.behaviour["shop/web:v2"] = behaviour
+    policy = Policy(response=Response(on_failure=on_failure))
+    return Dying(server, plan_of(server, *VERSION_2, policy=policy))
+
+
+def assert_whole(player: Player) -> None:
+    """Assert that what runs is one version, and the one that the outcome names."""
+    outcome = player.attempt.outcome
+    assert outcome in WHOLE
+    assert what_runs(player.server) == WHOLE[outcome]
+    for stored in player.server.stored.values() if outcome is not Outcome.FAILED else ():
         assert all(one.image == stored.image or not one.pods for one in stored.sets)
+
+
+@pytest.mark.contract("B32", "B530", "B531")
+@pytest.mark.parametrize("behaviour", ["good", "crash", longer("stuck")])
+@pytest.mark.parametrize("on_failure", OnFailure)
+def test_a_death_anywhere_leaves_no_half(behaviour: str, on_failure: OnFailure) -> None:
+    """What is complete is judged; a part of it goes back whatever was asked for."""
+    whole, parts = set(), 0
+    for dead in deaths(partial(dying, behaviour, on_failure)):
+        is_part = 0 < len(dead.server.done) < len(VERSION_2)
+        plan = resumed(dead.server, dead.record)
+        if plan is None:
+            assert what_runs(dead.server) == OLD
+            continue
+        player = Player(dead.server, plan)
+        outcome = player.run().outcome
+        assert_whole(player)
+        assert not is_part or outcome is Outcome.ROLLED_BACK
+        parts += is_part
+        if not is_part:
+            whole.add(outcome)
+    assert parts == len(VERSION_2) - 1
+    kept = Outcome.ROLLED_BACK if on_failure is OnFailure.ROLLBACK else Outcome.FAILED
+    assert (Outcome.VERIFIED if behaviour == "good" else kept) in whole
+
+
+@pytest.mark.contract("B32", "B532")
+@pytest.mark.parametrize("behaviour", ["good", longer("crash")])
+@pytest.mark.parametrize("on_failure", [OnFailure.KEEP, OnFailure.PAUSE])
+def test_a_second_death_leaves_no_half(behaviour: str, on_failure: OnFailure) -> None:
+    """Whoever finishes the attempt dies as well: the next one takes back what was to go back."""
+    second_deaths = 0
+    for dead in deaths(partial(dying, behaviour, on_failure)):
+        if resumed(dead.server, dead.record) is None:
+            continue
+
+        def finishing(dead: Dying = dead) -> Dying:
+            server = copy.deepcopy(dead.server)
+            plan = resumed(server, dead.record)
+            assert plan is not None
+            player = Dying(server, plan)
+            player.saved = dead.record
+            return player
+
+        for again in deaths(finishing):
+            assert_whole(finished(again.server, again.record))
+            second_deaths += 1
+    assert second_deaths > len(VERSION_2)
+
+
+@pytest.mark.contract("B530")
+@pytest.mark.parametrize("writes", [0, 1])
+def test_a_death_before_any_change_is_not_said_to_be_rolled_back(writes: int) -> None:
+    """The configuration is as it will be: its write changes nothing, done or not."""
+    server = serving()
+    server.put(config("b"))
+    record = Dying(server, plan_of(server, *VERSION_2)).die_after_writes(writes)
+    assert resumed(server, record) is None
+    assert what_runs(server) == ({"shop/web:v1"}, "b")
+
+
+@pytest.mark.contract("B530")
+def test_a_version_that_did_not_serve_and_was_not_written_is_nobody_elses() -> None:
+    """Its ConfigMap goes back; nobody has made the Deployment again."""
+    server = Server(v1="crash")
+    for body in (config("a"), manifest("v1")):
+        server.put(body)
+    record = Dying(server, plan_of(server, config("b"), manifest("v2"))).die_after_writes(1)
+    assert all(followed.baseline is None for followed in record.followed)
+    assert finished(server, record).attempt.outcome is Outcome.ROLLED_BACK
+    assert what_runs(server) == OLD
 
 
 @pytest.mark.contract("B895")
@@ -145,10 +233,9 @@ def test_what_somebody_deletes_that_was_to_stay_is_no_deletion_of_the_dead_gate(
     server = Server(v1="crash")
     policy = Policy(response=Response(on_first_failure=OnFirstFailure.SCALE_TO_ZERO))
     player = Dying(server, plan_of(server, config("b"), manifest("v1"), policy=policy))
-    player.run(lambda _: player.record is not None and player.record.leg is Leg.BACK)
-    assert player.record is not None
+    record = player.die_going_back()
     del server.stored[player.web]
-    ended = finished(server, player.record).attempt
+    ended = finished(server, record).attempt
     assert not ended.ledger.deleted
     assert player.web not in ended.ledger.written
     assert ended.exit_code == 6
@@ -176,7 +263,6 @@ def test_checks_that_nobody_asks_again_are_no_success(
     )
     dying = Dying(server, plan_of(server, manifest("v2"), policy=limits))
     assert dying.die_after(3)
-    assert dying.record is not None
     assert dying.record.checks == ("errors",)
     assert ends(finished(server, dying.record).attempt) == end
 
@@ -187,21 +273,16 @@ def test_a_version_that_was_to_be_paused_and_is_back_is_somebody_elses() -> None
     server = Server(v2="crash")
     ref = server.put(manifest("v1"))
     limits = Policy(response=Response(on_failure=OnFailure.PAUSE))
-    dying = Dying(server, plan_of(server, manifest("v2"), policy=limits))
-    dying.run(lambda _: dying.record is not None and dying.record.leg is Leg.BACK)
-    assert dying.record is not None
+    record = Dying(server, plan_of(server, manifest("v2"), policy=limits)).die_going_back()
     server.edit(ref, "kubectl-edit", {IMAGE: "shop/web:v1"})
     server.control(ref)
-    end = ends(finished(server, dying.record).attempt)
+    end = ends(finished(server, record).attempt)
     assert end == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
 
 
 def died(server: Server, policy: Policy | None = None, writes: int = len(VERSION_2)) -> Record:
     """Let a gate die when version 2 is written, or so many of its objects; return its record."""
-    player = Dying(server, plan_of(server, *VERSION_2, policy=policy))
-    player.run(lambda _: len(player.server.done) == writes)
-    assert player.record is not None
-    return player.record
+    return Dying(server, plan_of(server, *VERSION_2, policy=policy)).die_after_writes(writes)
 
 
 @pytest.mark.contract("B533")
@@ -212,9 +293,7 @@ def test_the_version_that_somebody_else_brought_first_is_theirs() -> None:
     player = Dying(server, plan_of(server, config("b"), manifest("v2")))
     player.run(lambda _: len(server.done) == 1)
     server.edit(ref, "kubectl-set", {IMAGE: "shop/web:v2"})
-    player.run(lambda _: player.record is not None and player.record.leg is Leg.BACK)
-    assert player.record is not None
-    ended = finished(server, player.record).attempt
+    ended = finished(server, player.die_going_back()).attempt
     assert ends(ended) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert {write.ref for write in server.done} == {config_ref()}
     assert server.stored[ref].image == "shop/web:v2"
@@ -276,8 +355,7 @@ def test_what_is_not_kept_ends_with_5_unless_the_set_has_it(is_member: bool) -> 
     assert ends(player.attempt)[:2] == end
     assert images(server) == {"shop/web:v1"}
     assert server.stored[config_ref()].leaves["data.mode"] == ("a" if is_member else "b")
-    assert player.attempt.result.ending is not None
-    causes = player.attempt.result.ending.causes
+    causes = ending_of(player.attempt).causes
     assert any("in no record" in cause.message for cause in causes) is not is_member
 
 
@@ -286,8 +364,8 @@ def test_what_is_not_kept_ends_with_5_unless_the_set_has_it(is_member: bool) -> 
 
 def failed_images(player: Player, ref: Ref) -> list[str]:
     """Return the images of what an attempt leaves to be remembered of a Deployment as failed."""
-    [closed] = [effect.closed for effect in player.sent if isinstance(effect, Release)]
-    [closing] = [one for one in closed.workloads if one.ref == ref]
+    [released] = player.asked(Release)
+    [closing] = [one for one in released.closed.workloads if one.ref == ref]
     return [str(image) for one in closing.versions if one.failed for image in one.images]
 
 
@@ -298,7 +376,7 @@ def test_a_deletion_whose_answer_a_dead_gate_never_heard(prune: bool, beside: bo
     """Whenever it dies on its way back, whoever finishes it ends and remembers as it would have."""
     policy = Policy(response=Response(on_first_failure=OnFirstFailure.DELETE, prune_created=prune))
 
-    def dying() -> Dying:
+    def begin() -> Dying:
         server = Server(v1="crash")
         if beside:
             server.put(manifest("v3", "api"))
@@ -306,18 +384,15 @@ def test_a_deletion_whose_answer_a_dead_gate_never_heard(prune: bool, beside: bo
         bodies = (config("b"), config("c", "more"), manifest("v1"), *others)
         return Dying(server, plan_of(server, *bodies, policy=policy))
 
-    undisturbed = dying()
-    undisturbed.run()
-    orderly, deaths = undisturbed.attempt, 0
-    for answers in range(1, undisturbed.answered):
-        player = dying()
-        player.die_after(answers)
+    undisturbed = begin()
+    orderly, unheard = undisturbed.run(), 0
+    for player in deaths(begin):
         web = player.web
-        if player.record is None or player.record.leg is Leg.FORWARD:
+        if player.record.leg is Leg.FORWARD:
             continue
         again = finished(player.server, player.record)
-        deaths += web not in player.attempt.ledger.deleted
+        unheard += web not in player.attempt.ledger.deleted
         assert ends(again.attempt) == ends(orderly)
         assert set(again.attempt.ledger.deleted) == set(orderly.ledger.deleted)
         assert failed_images(again, web) == failed_images(undisturbed, web) == ["shop/web:v1"]
-    assert deaths
+    assert unheard

@@ -9,13 +9,13 @@ import pytest
 
 from gate.core.attempt.transitions import State
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
+from gate.core.model.objects import Watched
 from gate.core.model.outcome import Reason
 from gate.core.rollout.blind_time import CONDITION_STANDS_SECONDS
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Observed
 from tests.table import each
-from tests.unit.core.leaves import manifest
-from tests.unit.core.player import Player, planned, serving
+from tests.unit.core.player import rolling_out
 from tests.unit.core.world import (
     DEADLINE_EXCEEDED,
     Scene,
@@ -62,16 +62,12 @@ def test_time_without_facts_is_taken_off_the_no_progress_clock() -> None:
     assert rollout.wake_at(700.0) == 806.0
 
 
-@pytest.mark.contract("B116")
-def test_without_facts_the_clock_stands() -> None:
-    """Nothing is due before facts could come, but what the deadline allows in all."""
-    rollout = STUCK.seen().without_facts(100.0)
-    assert rollout.verdict(606.0).kind is PROGRESSING
-    assert fails_between(rollout, 1205.9, 1206.0)
-    assert rollout.wake_at(701.0) == 1206.0
-
-
 UNREAD = "nothing of it could be read from the API server for"
+
+
+def unread(rollout: Rollout, now: float) -> list[str]:
+    """Return the causes that say for how long nothing could be read."""
+    return [one.message for one in rollout.causes(now) if one.reason is Reason.UNREACHABLE]
 
 
 @pytest.mark.contract("B1310")
@@ -92,19 +88,17 @@ def test_missing_facts_are_a_cause_where_too_little_was_seen(
     """A version that was in sight for its whole deadline is late by itself."""
     rollout = STUCK.seen().without_facts(begins)
     rollout = rollout if math.isinf(ends) else rollout.read_well(ends)
-    found = [one.message for one in rollout.causes(now) if one.reason is Reason.UNREACHABLE]
-    whole = f"nothing of it could be read from the API server for {said}"
-    assert found == ([] if said is None else [whole])
+    assert unread(rollout, now) == ([] if said is None else [f"{UNREAD} {said}"])
 
 
 @pytest.mark.contract("B1435")
 def test_what_the_gate_slept_through_is_in_no_cause() -> None:
     """The server was away for 100 s before the sleep of 500 s, and 60 s passed until the read."""
     rollout = STUCK.seen().without_facts(100.0).after_suspension(700.0, 500.0).read_well(760.0)
-    found = [one.message for one in rollout.causes(800.0) if one.reason is Reason.UNREACHABLE]
-    assert found == [f"{UNREAD} 160 s of 300 s"]
+    assert unread(rollout, 800.0) == [f"{UNREAD} 160 s of 300 s"]
 
 
+EXPIRED = later(WEB, 300, conditions=(DEADLINE_EXCEEDED,))
 REFUSED = waiting("ErrImagePull", "shop/web:2: not found")
 PULLING = replace(STUCK, pods=tuple(pods(4, REFUSED, ready=False)))
 
@@ -118,6 +112,7 @@ def blind(*beginnings: float, seconds: float) -> Rollout:
 
 
 FAILS_AT = {
+    "without facts the clock stands": (STUCK.seen().without_facts(100.0), 1206.0),
     "at most one deadline is taken off": (blind(10.0, 400.0, 800.0, seconds=300.0), 1206.0),
     "facts that come while some are missing end nothing": (
         after(STUCK.seen().without_facts(100.0), 200.0, later(WEB, 200)).read_well(300.0),
@@ -151,6 +146,10 @@ FAILS_AT = {
         blind(10.0, 650.0, seconds=500.0).after_suspension(1250.0, 100.0).read_well(1250.0),
         1306.0,
     ),
+    "a condition that is seen in blindness stands from its end": (
+        after(STUCK.seen().without_facts(500.0), 650.0, EXPIRED).read_well(700.0),
+        705.0,
+    ),
     "what is first seen afterwards has its whole grace": (
         after(
             blind(10.0, seconds=40.0),
@@ -162,7 +161,7 @@ FAILS_AT = {
 }
 
 
-@pytest.mark.contract("B116", "B1435")
+@pytest.mark.contract("B116", "B118", "B1435")
 @pytest.mark.parametrize(("rollout", "at"), FAILS_AT.values(), ids=FAILS_AT)
 def test_what_nobody_saw_is_taken_off_each_clock_but_the_total(rollout: Rollout, at: float) -> None:
     """It fails at that moment, not just before, and is looked at again by then."""
@@ -175,16 +174,18 @@ def test_what_nobody_saw_is_taken_off_each_clock_but_the_total(rollout: Rollout,
 UNOBSERVED = later(WEB, 200, generation=3)
 MISCOUNTED = tuple(later(one, 200, ready=True) for one in STUCK.pods[:2])
 UNSCALED = later(NEW, 200, replicas=6)
-SIGNS = {"unobserved": (UNOBSERVED,), "miscounted": MISCOUNTED, "unscaled": (UNSCALED,)}
+SIGNS: dict[str, tuple[Watched, ...]] = {
+    "unobserved": (UNOBSERVED,),
+    "miscounted": MISCOUNTED,
+    "unscaled": (UNSCALED,),
+}
 
 
 @pytest.mark.contract("B109", "B116")
 @pytest.mark.parametrize("sign", SIGNS.values(), ids=SIGNS)
-def test_a_stuck_controller_fails_by_twice_the_deadline(sign: tuple[object, ...]) -> None:
+def test_a_stuck_controller_fails_by_twice_the_deadline(sign: tuple[Watched, ...]) -> None:
     """From 105 s on its standing still excuses 600 s, and is the cause then."""
-    rollout = STUCK.seen()
-    for thing in sign:
-        rollout = rollout.observe(Observed(100.0, thing))  # type: ignore[arg-type]
+    rollout = after(STUCK.seen(), 100.0, *sign)
     assert fails_between(rollout, 1205.9, 1206.0)
     assert rollout.verdict(1206.0).causes[0].reason is Reason.CONTROLLER_NOT_OBSERVING
     assert [cause.reason for cause in rollout.verdict(129.9).causes] == [Reason.NOT_READY]
@@ -194,12 +195,10 @@ def test_a_stuck_controller_fails_by_twice_the_deadline(sign: tuple[object, ...]
 @pytest.mark.parametrize("sign", SIGNS.values(), ids=SIGNS)
 @pytest.mark.parametrize(("ended_at", "blind_seconds"), [(104.9, 0.0), (165.0, 60.0)])
 def test_controllers_that_go_on_are_blind_for_what_is_beyond_5_s(
-    sign: tuple[object, ...], ended_at: float, blind_seconds: float
+    sign: tuple[Watched, ...], ended_at: float, blind_seconds: float
 ) -> None:
     """Every controller takes a moment; the clock goes on once they act."""
-    rollout = STUCK.seen()
-    for thing in sign:
-        rollout = rollout.observe(Observed(100.0, thing))  # type: ignore[arg-type]
+    rollout = after(STUCK.seen(), 100.0, *sign)
     acted = (
         later(WEB, 300, generation=3, observed_generation=3),
         later(NEW, 300),
@@ -246,8 +245,6 @@ def test_both_kinds_of_blindness_at_once_count_once() -> None:
 
 # -- the controller's condition --------------------------------------------------------------------
 
-EXPIRED = later(WEB, 300, conditions=(DEADLINE_EXCEEDED,))
-
 
 @pytest.mark.contract("B118")
 def test_a_condition_after_blindness_has_to_stand() -> None:
@@ -261,29 +258,15 @@ def test_a_condition_after_blindness_has_to_stand() -> None:
     assert recovered.verdict(stands_at).kind is PROGRESSING
 
 
-@pytest.mark.contract("B118")
-def test_a_condition_that_was_seen_in_blindness_stands_from_its_end() -> None:
-    """Nobody can tell of what it is."""
-    rollout = after(STUCK.seen().without_facts(500.0), 650.0, EXPIRED).read_well(700.0)
-    assert fails_between(rollout, 704.9, 705.0)
-
-
 # -- the attempt -----------------------------------------------------------------------------------
-
-
-def rolling() -> Player:
-    """Return an attempt that follows a version whose pods do not get ready."""
-    server = serving(v2="stuck")
-    player = Player(server, planned(server, manifest("v2")))
-    player.run_to(State.FOLLOWING)
-    return player
 
 
 @pytest.mark.contract("B159", "B117")
 @pytest.mark.parametrize(("deadline", "seconds"), [(600, 30.0), (60, 20.0), (6, 5.0)])
 def test_all_is_read_several_times_a_deadline(deadline: int, seconds: float) -> None:
     """Or nobody would know of an outage that lasts for most of a short one."""
-    player = rolling()
+    player = rolling_out(v2="stuck")
+    player.run_to(State.FOLLOWING)
     rollout = player.attempt.workloads.rollouts[player.web]
     assert rollout.snapshot.live is not None
     live = later(rollout.snapshot.live, 99999, progress_deadline_seconds=deadline)

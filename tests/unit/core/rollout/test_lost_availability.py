@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gate.core.model.int_or_percent import Share
-from gate.core.model.objects import CleanText, Pod
+from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.lost_availability import LEAST_SECONDS, SOME_LEFT_SECONDS
@@ -52,22 +53,24 @@ def fails_at(rollout: Rollout, moment: float) -> bool:
 
 
 @pytest.mark.contract("B54", "B84")
-def test_a_version_of_which_nothing_is_left_has_failed_soon() -> None:
-    """All pods run on, and none is ready any more: 15 s, and not the deadline of 600 s."""
-    rollout = lost(BAKED.seen(), 100.0, 0, 1, 2, 3)
-    assert fails_at(rollout, 100.0 + LEAST_SECONDS)
-    verdict = rollout.verdict(115.0)
-    assert verdict.kind is FAILED
-    assert verdict.message == "none of the 4 pods that served is ready any more, for 15 s"
-
-
-@pytest.mark.contract("B84")
-def test_two_lost_pods_are_waited_for_for_longer() -> None:
-    """While others serve."""
-    rollout = lost(BAKED.seen(), 100.0, 0, 1)
-    assert fails_at(rollout, 100.0 + LEAST_SECONDS + SOME_LEFT_SECONDS)
-    verdict = rollout.verdict(175.0)
-    assert verdict.message == "2 of the 4 pods that served are not ready any more, for 75 s"
+@pytest.mark.parametrize(
+    ("count", "seconds", "said"),
+    [
+        (4, LEAST_SECONDS, "none of the 4 pods that served is ready any more, for 15 s"),
+        (
+            2,
+            LEAST_SECONDS + SOME_LEFT_SECONDS,
+            "2 of the 4 pods that served are not ready any more, for 75 s",
+        ),
+    ],
+)
+def test_a_version_of_which_pods_are_lost_has_failed_soon(
+    count: int, seconds: float, said: str
+) -> None:
+    """15 s, and not the deadline of 600 s, where none is ready any more; later while some are."""
+    rollout = lost(BAKED.seen(), 100.0, *range(count))
+    assert fails_at(rollout, 100.0 + seconds)
+    assert rollout.verdict(100.0 + seconds).message == said
 
 
 @pytest.mark.contract("B84")
@@ -116,49 +119,34 @@ def test_one_slow_restart_among_several_is_no_loss() -> None:
     assert rollout.verdict(700.0).kind is PROGRESSING
 
 
-def leaving(one: Pod) -> Pod:
-    """Return a pod that is being drained."""
-    return replace(one, resource_version="200", deleting=True, ready=False)
-
-
-def evicted(one: Pod) -> Pod:
-    """Return a pod that its node evicted."""
-    evicted = CleanText("Evicted")
-    return replace(one, resource_version="200", phase="Failed", reason=evicted, ready=False)
-
-
-def on_a_lost_node(one: Pod) -> Pod:
-    """Return a pod whose node is not heard of any more."""
-    return replace(one, resource_version="200", ready=False, node_silent=True)
-
-
 @pytest.mark.contract("B81", "B91")
-@pytest.mark.parametrize("gone", [leaving, evicted, on_a_lost_node])
-def test_what_a_node_does_is_no_loss(gone: object) -> None:
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"deleting": True},
+        {"phase": "Failed", "reason": CleanText("Evicted")},
+        {"node_silent": True},
+    ],
+)
+def test_what_a_node_does_is_no_loss(how: dict[str, Any]) -> None:
     """Drained, evicted or out of sight, with replacements that are not ready yet."""
-    assert callable(gone)
     begun = BAKED.seen()
     counted = {"available_replicas": 0, "ready_replicas": 0}
     web, new = later(deployment(), 200, **counted), later(replica_set(), 200, **counted)
     fresh = pods(4, *UNREADY, first=10)
-    rollout = after(begun, 100.0, *map(gone, BAKED.pods), web, new, *fresh)
+    gone = (later(one, 200, ready=False, **how) for one in BAKED.pods)
+    rollout = after(begun, 100.0, *gone, web, new, *fresh)
     assert rollout.verdict(699.0).kind is PROGRESSING
-    vanished = rollout
     for one in BAKED.pods:
-        vanished = vanished.observe(Vanished(110.0, Kind.POD, one.uid))
-    assert vanished.verdict(699.0).kind is PROGRESSING
+        rollout = rollout.observe(Vanished(110.0, Kind.POD, one.uid))
+    assert rollout.verdict(699.0).kind is PROGRESSING
 
 
 @pytest.mark.contract("B56", "B84")
 def test_where_a_part_suffices_what_is_left_may() -> None:
     """Two of four are enough for the policy, and complete."""
-    scene = replace(
-        BAKED,
-        policy=Policy(
-            budgets=Budgets(bake_seconds=3600.0),
-            requirement=Requirement(require=Share.parse("50%")),
-        ),
-    )
+    half = replace(BAKED.policy, requirement=Requirement(require=Share.parse("50%")))
+    scene = replace(BAKED, policy=half)
     assert lost(scene.seen(), 100.0, 0, 1).verdict(500.0).kind is COMPLETE
 
 

@@ -11,7 +11,7 @@ import pytest
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.objects import CleanText, Ref
+from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.readiness import Readiness, ReadinessKind
 from gate.core.plan.phases import Phase
@@ -24,8 +24,8 @@ from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
 from tests.unit.core.leaves import config, manifest, ref_of
-from tests.unit.core.player import Player, ends, planned, serving
-from tests.unit.core.recovery.test_resumption import Dying, plan_of, resumed
+from tests.unit.core.player import Player, ending_of, ends, planned, serving
+from tests.unit.core.recovery.test_resumption import Dying, deaths, plan_of, resumed
 from tests.unit.core.server import Server
 
 FIRST, LAST = {"job": Phase.BEFORE}, {"job": Phase.AFTER}
@@ -33,6 +33,7 @@ NOT_YET = Readiness(ReadinessKind.NOT_YET, CleanText("Established is False: inst
 READY = Readiness(ReadinessKind.READY)
 WIDGET = ref_of(config("1", "widget"))
 DEFINITION = ref_of(config("1", "definition"))
+WEB, SETTINGS = ref_of(manifest("v1")), ref_of(config("1"))
 
 
 def applying(
@@ -48,12 +49,10 @@ def applying(
         server.put(manifest("v1", name))
     server.put(config("1", "settings"))
     wanted = bodies or (config("2", "settings"), manifest("job", "job"), manifest("v3"))
-    player = Player(server, planned(server, *wanted, phases=phases, policy=policy))
-    player.news()
-    return player
+    return Player(server, planned(server, *wanted, phases=phases, policy=policy))
 
 
-def needing(readiness: Readiness, policy: Policy | None = None, *, beside: bool = True) -> Player:
+def needing(readiness: Readiness, *, beside: bool = True) -> Player:
     """Return an apply of a definition, of an object that needs it, and of `web` beside them."""
     server = serving(config("1", "settings"))
     server.readiness[DEFINITION] = readiness
@@ -64,9 +63,7 @@ def needing(readiness: Readiness, policy: Policy | None = None, *, beside: bool 
         *([manifest("v3")] if beside else []),
     )
     needs = {WIDGET: (DEFINITION,)}
-    player = Player(server, planned(server, *bodies, needs=needs, policy=policy))
-    player.news()
-    return player
+    return Player(server, planned(server, *bodies, needs=needs))
 
 
 def names(player: Player) -> list[str]:
@@ -140,14 +137,10 @@ def test_with_nothing_to_take_back_all_is_as_it_was() -> None:
 @pytest.mark.contract("B981")
 def test_what_was_not_written_does_not_return_to_an_older_version() -> None:
     """A failure of its version would have; here it keeps what it runs."""
-    server = Server(job="crash")
-    for body in (manifest("v1"), config("1")):
-        server.put(body)
-    bodies = (config("2"), manifest("job", "job"), manifest("v3"))
-    plan = planned(server, *bodies, phases=FIRST)
-    older = TargetSet(FrozenMap({ref_of(manifest("v0")): Body.of(manifest("v0"))}))
+    server = serving(config("1"), job="crash")
+    plan = planned(server, config("2"), manifest("job", "job"), manifest("v3"), phases=FIRST)
+    older = TargetSet(FrozenMap({WEB: Body.of(manifest("v0"))}))
     player = Player(server, replace(plan, target_set=older))
-    player.news()
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert names(player) == ["settings", "job", "settings"]
 
@@ -168,10 +161,9 @@ def test_a_first_workload_that_others_delete_is_never_known_to_be_complete() -> 
     """What needs it is not written, and what was written goes back."""
     player = applying(FIRST, job="stuck")
     player.run_to(State.AWAITING)
-    player.server.remove(Ref("apps/v1", "Deployment", "shop", "job"))
+    player.server.remove(ref_of(manifest("job", "job")))
     player.news()
-    player.run()
-    assert player.attempt.ended
+    assert player.run().ended
     assert names(player) == ["settings", "job", "settings"]
     assert endings(player.attempt)["web"][0] in (Outcome.REFUSED, Outcome.VERIFIED)
 
@@ -183,8 +175,7 @@ def test_an_object_waits_for_what_it_needs() -> None:
     player.run_to(State.AWAITING)
     started_at = player.attempt.now
     player.pass_to(started_at + 20)
-    reads = [one for one in player.sent if isinstance(one, Read) and one.ref == DEFINITION]
-    assert 8 <= len(reads) <= 11
+    assert 8 <= len([one for one in player.asked(Read) if one.ref == DEFINITION]) <= 11
     assert names(player) == ["settings", "definition"]
     player.server.readiness[DEFINITION] = READY
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
@@ -201,8 +192,7 @@ def test_what_is_needed_and_never_ready_ends_the_writes(kind: ReadinessKind) -> 
     waited = player.attempt.course.leg_at - started_at
     assert waited == pytest.approx(300 if kind is ReadinessKind.NOT_YET else 0, abs=3)
     assert names(player) == ["settings", "definition", "settings"]
-    ending = player.attempt.result.ending
-    assert ending is not None
+    ending = ending_of(player.attempt)
     assert "configmap/definition" in ending.message
     assert "NamesAccepted is False: taken" in ending.message
     (cause,) = ending.causes
@@ -220,10 +210,8 @@ def test_a_need_that_is_not_ready_is_no_rejection(beside: bool) -> None:
     times = RunTimes("2026-11-21T12:00:00Z", 0.0, 1.0)
     result = document(player.attempt, Run(RunIdentity("1", "id", "apply"), times))
     text = verdict_text(result, Style(width=1000))
-    said = (
-        "the apply broke off half-way at configmap/definition: NamesAccepted is False: taken; what"
-    )
-    assert said in text
+    at = "configmap/definition: NamesAccepted is False: taken; what"
+    assert f"the apply broke off half-way at {at}" in text
     assert "reject" not in text.replace("ApplyRejected", "")
     assert "the server names" not in text
     assert "--wait-for workloads" not in text
@@ -238,8 +226,7 @@ def test_the_budget_begins_again_after_a_workload_that_comes_first() -> None:
     player.pass_to(player.attempt.now + 550)
     player.behave("good", "job")
     player.run_to(State.FOLLOWING)
-    web = player.attempt.workloads.rollouts[ref_of(manifest("v3"))]
-    assert web.budget.begins_at == pytest.approx(650, abs=1)
+    assert player.attempt.workloads.rollouts[WEB].budget.begins_at == pytest.approx(650, abs=1)
 
     chosen = applying(FIRST, job="stuck", policy=Policy(Budgets(timeout_seconds=100)))
     first = chosen.attempt.now
@@ -278,23 +265,18 @@ def test_a_lost_lock_ends_the_wait() -> None:
 def test_a_gate_that_dies_at_any_effect_leaves_no_mixture(job: str) -> None:
     """Whoever recovers what broke off takes it back; what came first is not written again."""
     outcomes = set()
-    for answers in range(1, 1000):
-        server = Server(job=job)
-        for body in (manifest("v1"), config("1")):
-            server.put(body)
+
+    def begin() -> Dying:
+        server = serving(config("1"), job=job)
         bodies = (config("2"), manifest("job", "job"), manifest("v3"))
-        player = Dying(server, plan_of(server, *bodies, phases=FIRST))
-        died = player.die_after(answers)
-        assert player.record is not None
-        done = len(server.done)
+        return Dying(server, plan_of(server, *bodies, phases=FIRST))
+
+    for player in deaths(begin):
+        server, done = player.server, len(player.server.done)
         plan = resumed(server, player.record)
         if plan is not None:
             outcomes.add(Player(server, plan).run().outcome)
         assert "job" not in [write.ref.name for write in server.done[done:]]
-        image = server.stored[ref_of(manifest("v1"))].image
-        settings = server.stored[ref_of(config("1"))].leaves["data.mode"]
+        image, settings = server.stored[WEB].image, server.stored[SETTINGS].leaves["data.mode"]
         assert (image, settings) in (("shop/web:v1", "1"), ("shop/web:v3", "2"))
-        if not died:
-            break
-    expected = {Outcome.ROLLED_BACK, Outcome.VERIFIED} if job == "good" else {Outcome.ROLLED_BACK}
-    assert outcomes == expected
+    assert outcomes == {Outcome.ROLLED_BACK, *([Outcome.VERIFIED] if job == "good" else [])}

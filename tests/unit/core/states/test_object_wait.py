@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gate.core.attempt.transitions import State
-from gate.core.model.objects import CleanText, Ref
+from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.readiness import Readiness, ReadinessKind
 from gate.core.plan.leg import Leg
@@ -18,9 +18,8 @@ from gate.core.protocol.events import Suspended, WriteRejected
 from gate.core.rollout.policy import Budgets, ObjectWait, OnFailure, Policy, Response, WaitFor
 from gate.report.views.timeline import waiting_for
 from tests.unit.core.leaves import config, manifest, ref_of
-from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.player import Player, ending_of, ends, planned, serving
 from tests.unit.core.recovery.test_resumption import Dying, plan_of, resumed
-from tests.unit.core.server import Server
 
 ALL = Policy(object_wait=ObjectWait(WaitFor.ALL, 120.0))
 READY = Readiness(ReadinessKind.READY)
@@ -44,20 +43,16 @@ def applying(
     **more: str,
 ) -> Player:
     """Return an apply over `web` and the object OWN; by default both change."""
-    server = Server(**more)
-    for body in (manifest("v1"), config("1"), custom("1")):
-        server.put(body)
+    server = serving(config("1"), custom("1"), **more)
     if readiness is not None:
         server.readiness[OWN] = readiness
     wanted = bodies or (config("2"), custom("2"), manifest("v3"))
-    player = Player(server, planned(server, *wanted, policy=policy))
-    player.news()
-    return player
+    return Player(server, planned(server, *wanted, policy=policy))
 
 
-def reads(player: Player, ref: Ref) -> list[Read]:
-    """Return the reads of one object alone that were sent."""
-    return [one for one in player.sent if isinstance(one, Read) and one.ref == ref]
+def reads(player: Player) -> list[Read]:
+    """Return the reads of OWN alone that were sent."""
+    return [one for one in player.asked(Read) if one.ref == OWN]
 
 
 @pytest.mark.contract("B986")
@@ -66,12 +61,12 @@ def test_the_end_waits_for_objects_that_are_not_ready() -> None:
     player = applying(readiness=Readiness(ReadinessKind.UNJUDGED), v3="stuck")
     player.run_to(State.FOLLOWING)
     player.pass_to(player.attempt.now + 20)
-    assert not reads(player, OWN)
+    assert not reads(player)
     player.server.readiness[OWN] = NOT_YET
     player.behave("good", "v3")
     player.run_to(State.AWAITING)
     player.pass_to(player.attempt.now + 20)
-    assert 9 <= len(reads(player, OWN)) <= 12
+    assert 9 <= len(reads(player)) <= 12
     said = waiting_for(player.attempt, player.attempt.now)
     assert said == "certificate/own is not ready: Ready is False: NoIssuer"
     player.server.readiness[OWN] = READY
@@ -95,10 +90,8 @@ def test_an_object_that_is_not_ready_in_time_fails_the_attempt(
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.OBJECT_NOT_READY)
     waited = player.attempt.course.leg_at - 100.0 - slept_seconds
     assert waited == pytest.approx(120 if readiness is NOT_YET else 2, abs=4)
-    ending = player.attempt.result.ending
-    assert ending is not None
     late = " is not ready after 120 s" if readiness is NOT_YET else ""
-    assert ending.message == f"certificate/own{late}: {readiness.why}"
+    assert ending_of(player.attempt).message == f"certificate/own{late}: {readiness.why}"
     assert [write.ref.name for write in player.server.done][-3:] == ["settings", "own", "web"]
 
 
@@ -158,11 +151,9 @@ def test_a_claim_that_no_pod_uses_is_not_waited_for() -> None:
     using = manifest("v3")
     using["spec"]["template"]["spec"]["volumes"] = volumes
     for workload, expected in ((manifest("v3"), 0), (using, 4)):
-        server = Server()
-        server.put(manifest("v1"))
+        server = serving()
         server.readiness[ref_of(claim)] = Readiness(ReadinessKind.NOT_YET, CleanText("Pending"))
         player = Player(server, planned(server, claim, workload, policy=ALL))
-        player.news()
         assert player.run().exit_code == expected
 
 
@@ -172,13 +163,10 @@ def test_a_server_that_lags_behind_is_asked_again_for_10_s() -> None:
     widget, definition = custom("2"), config("2", "definition")
     needs = {ref_of(widget): (ref_of(definition),)}
     for times, expected in ((5, 0), (11, 4)):
-        server = Server()
-        server.put(manifest("v1"))
-        server.put(config("1", "definition"))
+        server = serving(config("1", "definition"))
         plan = planned(server, definition, widget, manifest("v3"), needs=needs)
         player = Player(server, plan)
-        player.news()
-        player.bend(Write, lambda player, effect: player.answer(effect))
+        player.let_pass(Write)
         player.bend(Write, _not_found, times=times)
         assert player.run().exit_code == expected
         tries = [one for one in player.writes if one.ref == ref_of(widget)]
@@ -195,14 +183,11 @@ def _not_found(player: Player, effect: Write) -> WriteRejected:
 @pytest.mark.parametrize("is_ready", [True, False])
 def test_a_recovery_waits_for_objects_as_the_attempt_did(is_ready: bool) -> None:
     """All stands, and the workloads are complete: what is not ready yet still decides."""
-    server = Server()
-    for body in (manifest("v1"), config("1"), custom("1")):
-        server.put(body)
+    server = serving(config("1"), custom("1"))
     server.readiness[OWN] = NOT_YET
     bodies = (config("2"), custom("2"), manifest("v3"))
     player = Dying(server, plan_of(server, *bodies, policy=ALL))
     player.run(lambda attempt: attempt.course.state is State.AWAITING)
-    assert player.record is not None
     plan = resumed(server, player.record)
     assert plan is not None
     again = Player(server, plan)

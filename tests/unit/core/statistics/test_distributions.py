@@ -1,16 +1,19 @@
-"""The incomplete beta function and chi-squared, against SciPy and against published examples."""
+"""Probabilities against SciPy, and against published examples."""
 
 from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 
 import pytest
 from scipy.special import betainc, betaincinv
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, mannwhitneyu
 
 from gate.core.statistics.chi_squared import chi_squared_quantile, chi_squared_survival
 from gate.core.statistics.incomplete_beta import beta_probability, beta_quantile
+from gate.core.statistics.mann_whitney import probability_of_larger
+from tests.long import longer
 from tests.table import each
 
 CLOSE = 1e-9
@@ -127,3 +130,52 @@ def test_no_chi_squared_without_degrees() -> None:
     with pytest.raises(ValueError, match="no quantile"):
         chi_squared_quantile(1.0, 3)
     assert chi_squared_survival(-1.0, 3) == 1.0
+
+
+Sizes = tuple[int, int]
+Pair = tuple[list[float], list[float]]
+Draw = Callable[[random.Random, Sizes], Pair]
+
+
+def untied(source: random.Random, sizes: Sizes) -> Pair:
+    """Draw two samples in which no value comes twice."""
+    new, old = ([source.random() for _ in range(size)] for size in sizes)
+    return new, old
+
+
+def tied(source: random.Random, sizes: Sizes) -> Pair:
+    """Draw two samples with at least one tie, and not all of one value."""
+    levels = source.randint(2, 20)
+    new, old = ([float(source.randint(0, levels)) for _ in range(size)] for size in sizes)
+    new[:2] = old[:2] = [0.0, 1.0]
+    return new, old
+
+
+METHODS: dict[Draw, str] = {untied: "exact", tied: "asymptotic"}
+"""Which of SciPy's is held against the gate's."""
+
+SIZES: list[tuple[Draw, Sizes]] = [
+    *((untied, sizes) for sizes in ((1, 1), (1, 9), (2, 7), (5, 5), (8, 8), (8, 12), (12, 8))),
+    *((untied, sizes) for sizes in ((11, 3), (14, 14), (20, 9), (8, 40), (30, 30), (40, 40))),
+    *((tied, sizes) for sizes in ((8, 8), (8, 60), (9, 33), (20, 20), (30, 30), (41, 12))),
+    *((tied, sizes) for sizes in ((50, 50), (60, 8), (12, 12))),
+]
+"""The largest that is exact among them."""
+
+
+@pytest.mark.parametrize("count", [4, longer(550)])
+@each(("draw", "sizes"), SIZES, ids=lambda case: f"{case[0].__name__} {case[1]}")
+def test_probabilities_are_scipys(draw: Draw, sizes: Sizes, count: int) -> None:
+    """On random pairs, exact without ties, normal with them; over 10,000 in the long test."""
+    source = random.Random(str(sizes))
+    drawn = [draw(source, sizes) for _ in range(count)]
+    new, old = zip(*drawn, strict=True)
+    wanted = mannwhitneyu(new, old, alternative="greater", method=METHODS[draw], axis=1).pvalue
+    for (one, other), probability in zip(drawn, wanted, strict=True):
+        found = probability_of_larger(one, other)
+        assert math.isclose(found, probability, rel_tol=0, abs_tol=1e-9), (one, other)
+
+
+def test_equal_values_prove_nothing() -> None:
+    """Not even on many samples."""
+    assert probability_of_larger([3.0] * 50, [3.0] * 50) == 1.0

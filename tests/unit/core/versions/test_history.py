@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -59,11 +60,16 @@ def test_what_says_nothing_of_a_version_makes_it_no_failed_one(reason: Reason) -
     assert not judged(reason).verified
 
 
+def after_end(history: History, *judged: JudgedVersion, **more: Any) -> History:
+    """Return a history after an attempt that ended with judgements."""
+    return history.after(Closing(WEB, judged, **more), "attempt", "", "now")
+
+
 def remembered(*judged: JudgedVersion) -> History:
     """Return a history of judgements, oldest first."""
     history = History()
     for one in judged:
-        history = history.after(Closing(WEB, (one,)), "attempt", "", "now")
+        history = after_end(history, one)
     return history
 
 
@@ -85,10 +91,10 @@ def test_what_an_attempt_gave_back_is_its_own_only_where_one_had_written_it() ->
     history = remembered(beside("ours"))
     for given_back, is_ours in (("theirs", False), ("ours", True)):
         failed = beside("bad", "9", Reason.CRASH_LOOP)
-        after = history.after(Closing(WEB, (failed, beside(given_back))), "attempt", "", "now")
+        after = after_end(history, failed, beside(given_back))
         assert after.has_written(SETTINGS, given_back) is is_ours
         assert after.has_written(SETTINGS, "bad")
-        written = after.after(Closing(WEB, (beside(given_back),)), "attempt", "", "now")
+        written = after_end(after, beside(given_back))
         assert written.has_written(SETTINGS, given_back)
 
 
@@ -113,10 +119,9 @@ def test_what_a_check_left_is_remembered_however_often_its_revision_failed_since
         left = of_template(digest, Reason.CRASH_LOOP)
         for check in ("a", "b") if number == 0 else ():
             why = Cause(Reason.CHECK_FAILED, CleanText("no"), check=check)
-            doubt = Closing(WEB, (replace(left, why=why),), workload=there)
-            history = history.after(doubt, "attempt", "", "now")
+            history = after_end(history, replace(left, why=why), workload=there)
         other = replace(left, members=FrozenMap({WEB: str(number)}))
-        history = history.after(Closing(WEB, (other,), workload=there), "attempt", "", "now")
+        history = after_end(history, other, workload=there)
     found = list_findings(history, template)
     assert [one.check for one in found if one.is_left_by_check] == ["b", "a"]
 
@@ -152,9 +157,9 @@ def test_what_an_undo_left_takes_the_room_of_no_other_pod_template() -> None:
     """Nothing returns to it, so the one before it stays."""
     history = remembered(*map(of_template, "132"))
     left = LeftVersion("3", FrozenMap({WEB: "3"}))
-    history = history.after(Closing(WEB, (of_template("2"),), left=left), "attempt", "", "now")
+    history = after_end(history, of_template("2"), left=left)
     for content in "ab":
-        history = history.after(Closing(WEB, (beside(content, "2"),)), "attempt", "", "now")
+        history = after_end(history, beside(content, "2"))
     assert [one.template for one in history.once_verified] == ["2", "2", "1"]
 
 
@@ -291,7 +296,7 @@ def after_all(count: int, why: Reason, existing: range) -> History:
     history = History()
     for one in made:
         judged = replace(of_template(template_digest(one.template), why), revision_name=one.name)
-        history = history.after(Closing(WEB, (judged,), workload=there), "attempt", "", "now")
+        history = after_end(history, judged, workload=there)
     return history
 
 
@@ -327,8 +332,6 @@ def test_what_an_undo_left_stays_left_while_its_revision_exists() -> None:
     for revisions, is_left in (((first,), True), ((), False)):
         history = History()
         for one in templates:
-            closing = Closing(
-                WEB, left=LeftVersion(one, FrozenMap()), workload=ClosingWorkload("uid", revisions)
-            )
-            history = history.after(closing, "attempt", "", "now")
+            left, there = LeftVersion(one, FrozenMap()), ClosingWorkload("uid", revisions)
+            history = after_end(history, left=left, workload=there)
         assert (history.revision_left_at(first) is not None) is is_left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,26 +13,22 @@ from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.endings.unwritten import LANDED_LATE
 from gate.core.model.lock import lock_of
-from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Write
 from gate.core.protocol.events import (
     AttemptEvent,
     LeaseLost,
-    WriteConflicted,
-    WriteRejected,
     WriteUncertain,
 )
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
 from gate.core.writes.order import uncertain_writes
 from gate.report.document.remarks import remarks
 from gate.wire.kept import kept_text, read_kept
-from tests.unit.core.leaves import IMAGE, Leaves, config, manifest
-from tests.unit.core.player import Player, ends, lost, planned
+from tests.unit.core.leaves import IMAGE, Leaves, config
+from tests.unit.core.player import Player, conflicted, ending_of, ends, lost, rejected, rolling_out
 from tests.unit.core.recovery.test_resumption import finished
-from tests.unit.core.server import Server
-from tests.unit.core.writes.five_deployments import (
+from tests.unit.core.writes.test_early_failure import (
     BAD,
     UNWRITTEN,
     applying,
@@ -43,8 +40,6 @@ from tests.unit.core.writes.five_deployments import (
 )
 
 IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
-
-QUOTA = "no quota is left"
 
 
 def held_after_the_failure(**more: Any) -> tuple[Player, Write]:
@@ -63,12 +58,6 @@ def held_after_the_failure(**more: Any) -> tuple[Player, Write]:
     assert write.ref.name == "c"
     player.waiting.remove(write)
     return player, write
-
-
-def refused(player: Player, effect: Write) -> AttemptEvent:
-    """Refuse a write for good."""
-    text = CleanText(QUOTA)
-    return WriteRejected(player.attempt.now, effect.effect_id, Reason.REJECTED, text)
 
 
 @pytest.mark.contract("B904")
@@ -94,7 +83,7 @@ def test_a_write_that_conflicted_is_sent_again_only_once_the_failure_is_refuted(
     """Nothing of it was done: its object is as it was, or it is read, sent again and done once."""
     player, write = held_after_the_failure()
     player.hold = ()
-    player.hear(WriteConflicted(player.attempt.now, write.effect_id))
+    player.hear(conflicted(player, write))
     if confirmed:
         assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
         assert names(player) == ["a", "bad", "c", "bad", "a"]
@@ -108,21 +97,17 @@ def test_a_write_that_conflicted_is_sent_again_only_once_the_failure_is_refuted(
 @pytest.mark.parametrize("done", [True, False])
 def test_a_lost_answer_is_told_though_a_signal_leaves_no_time_to_read(done: bool) -> None:
     """What was written before goes back; of the lost write nobody knows, and the report says so."""
-    server = Server()
-    server.put(config("one"))
-    web = server.put(manifest("v1"))
     policy = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
-    player = Player(server, planned(server, config("two"), manifest(BAD), policy=policy))
-    player.news()
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, lambda p, e: lost(p, e, done=done))
+    player = rolling_out(config("a"), policy=policy)
+    player.let_pass(Write)
+    player.bend(Write, partial(lost, done=done))
     player.hold = (Read,)
     player.run(at_most=player.attempt.now)
     player.hear(interrupted(player))
     attempt = player.run()
     assert ends(attempt)[1] is Outcome.INTERRUPTED
     assert names(player) == ["settings", "web", "settings"]
-    assert uncertain_writes(attempt) == (web,)
+    assert uncertain_writes(attempt) == (player.web,)
 
 
 @pytest.mark.contract("B165", "B904")
@@ -152,38 +137,34 @@ def test_an_unwritten_deployment_that_comes_first_does_not_stand_for_the_whole()
     player.hold = ()
     attempt = player.run()
     assert endings(attempt)["e"].message == "it was not written"
-    assert attempt.result.ending is not None
-    assert attempt.result.ending.message == "the rollback was written, not verified"
+    assert ending_of(attempt).message == "the rollback was written, not verified"
 
 
 @pytest.mark.contract("B916")
 def test_a_write_that_is_never_answered_is_told_though_the_lock_is_lost() -> None:
     """Nothing more is sent or read, and the report names it."""
-    server = Server()
-    web = server.put(manifest("v1"))
-    player = Player(server, planned(server, manifest(BAD)))
-    player.news()
+    player = rolling_out()
     player.hold = (Write,)
     player.run(at_most=player.attempt.now)
-    player.hear(LeaseLost(player.attempt.now, "pipeline 7", (lock_of(web),)))
+    player.hear(LeaseLost(player.attempt.now, "pipeline 7", (lock_of(player.web),)))
     attempt = player.run()
     assert ends(attempt)[1] is Outcome.SUPERSEDED
-    assert uncertain_writes(attempt) == (web,)
+    assert uncertain_writes(attempt) == (player.web,)
 
 
 @pytest.mark.contract("B904", "B32")
 def test_a_refusal_that_comes_with_the_failure_is_why_the_rest_is_not_written() -> None:
     """The refused Deployment names its own refusal, the others that it ended the writing."""
     player, write = held_after_the_failure()
-    player.hear(refused(player, write))
+    player.hear(rejected(player, write))
     player.hold = ()
     attempt = player.run()
     assert ends(attempt)[:2] == (4, Outcome.ROLLED_BACK)
     assert done(player) == ["a", "bad", "bad", "a"]
     found = endings(attempt)
     assert {found[name].outcome for name in "cde"} == {Outcome.REFUSED}
-    assert found["c"].message == f"it was not written: {QUOTA}"
-    ended = f"the writing ended at deployment/c: {QUOTA}"
+    assert found["c"].message == "it was not written: no"
+    ended = "the writing ended at deployment/c: no"
     assert found["d"].message == found["e"].message == f"it was not written, since {ended}"
     assert remarks(attempt) == [ended]
 
@@ -193,7 +174,7 @@ def test_a_write_that_may_be_done_is_not_called_unwritten_for_a_later_refusal() 
     """Nobody knows whether the first one arrives yet; the exit code is that of what went back."""
     player, write = held_after_the_failure()
     player.hear(lost(player, write, done=False))
-    player.bend(Write, refused)
+    player.bend(Write, rejected)
     player.hold = ()
     attempt = player.run()
     assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
@@ -201,7 +182,7 @@ def test_a_write_that_may_be_done_is_not_called_unwritten_for_a_later_refusal() 
     found = endings(attempt)
     assert (found["c"].outcome, found["c"].message) == (
         Outcome.INCONCLUSIVE,
-        f"{IN_DOUBT}; {QUOTA}",
+        f"{IN_DOUBT}; no",
     )
     assert found["d"].message.startswith("it was not written, since the writing ended")
 
@@ -212,7 +193,7 @@ def landing_late(player: Player, write: Write, *, edited: Leaves | None = None) 
     `edited` is what somebody else changes in place of it.
     """
     player.hear(lost(player, write, done=False))
-    player.bend(Write, refused)
+    player.bend(Write, rejected)
     player.hold = ()
 
     def land(player: Player, effect: Write) -> AttemptEvent:
@@ -282,7 +263,7 @@ def dead_in_doubt(*, lands: bool) -> Player:
     """
     player, write = held_after_the_failure()
     player.hear(lost(player, write, done=False))
-    player.bend(Write, refused)
+    player.bend(Write, rejected)
     player.hold = ()
     player.run_to(State.WRITING, Leg.BACK)
     if lands:
@@ -300,9 +281,9 @@ def test_recover_knows_what_the_dead_gate_was_refused_and_did_not_hear() -> None
     assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert [ref.name for ref in uncertain_writes(attempt)] == ["c"]
     found = endings(attempt)
-    assert found["c"].message == f"{IN_DOUBT}; {QUOTA}"
+    assert found["c"].message == f"{IN_DOUBT}; no"
     assert found["c"].outcome is Outcome.INCONCLUSIVE
-    assert found["d"].message.endswith(f"since the writing ended at deployment/c: {QUOTA}")
+    assert found["d"].message.endswith("since the writing ended at deployment/c: no")
 
 
 @pytest.mark.contract("B1013")

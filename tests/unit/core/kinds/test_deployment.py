@@ -32,6 +32,16 @@ from tests.unit.core.world import (
 COMPLETE, PROGRESSING = VerdictKind.COMPLETE, VerdictKind.PROGRESSING
 
 
+EARLY = "2026-11-21T10:00:00Z"
+SLOWER = deployment(min_ready_seconds=10)
+"""It makes no ReplicaSet: the counters of before last until it has the new seconds."""
+COUNTED = replica_set(min_ready_seconds=10, generation=2, observed_generation=2)
+TERMINATING = deployment(terminating_replicas=1)
+PATIENT = Policy(requirement=Requirement(wait_for_termination=True))
+LACKING = deployment(available_replicas=3)
+KEPT_UP = Policy(requirement=Requirement(require_min_available=True))
+"""With maxUnavailable 25 % of 4, three new pods have to be available."""
+
 NOT_COMPLETE = {
     "a newer generation": Scene(web=deployment(generation=3, observed_generation=2)),
     "from before our write": Scene(web=deployment(generation=1, observed_generation=1)),
@@ -52,21 +62,47 @@ NOT_COMPLETE = {
     "no change, not observed yet": Scene(
         web=deployment(generation=3, observed_generation=2), spec_changed=False
     ),
+    "its ReplicaSet has not the new minReadySeconds": Scene(
+        web=SLOWER, sets=(replica_set(min_ready_seconds=0),)
+    ),
+    "it has not been counted by them": Scene(
+        web=SLOWER, sets=(replica_set(min_ready_seconds=10, generation=2),)
+    ),
+    "they are not over": Scene(web=SLOWER, sets=(replace(COUNTED, available_replicas=0),)),
+    "pods terminate, which is waited for": Scene(web=TERMINATING, policy=PATIENT),
+    "fewer than the strategy keeps up": Scene(
+        web=LACKING, sets=(replica_set(available_replicas=2),), policy=KEPT_UP
+    ),
+}
+DONE = {
+    "a stale deadline condition beside it": Scene(web=deployment(conditions=(DEADLINE_EXCEEDED,))),
+    "the older ReplicaSet has the live template": Scene(
+        sets=(old_replica_set(revision=9), replica_set("web-a", revision=1, created_at=EARLY))
+    ),
+    "the older of two with the template": Scene(
+        sets=(replica_set("web-a", replicas=0), replica_set("web-b", created_at=EARLY))
+    ),
+    "minReadySeconds that are over": Scene(web=SLOWER, sets=(COUNTED,)),
+    "pods terminate, and nobody waits for it": Scene(web=TERMINATING),
+    "nothing terminates": Scene(policy=PATIENT),
+    "as many as the strategy keeps up": Scene(
+        web=LACKING, sets=(replica_set(available_replicas=3),), policy=KEPT_UP
+    ),
 }
 
 
-@pytest.mark.contract("B40", "B41", "B43", "B45", "B48", "B50")
+@pytest.mark.contract("B40", "B41", "B43", "B45", "B46", "B48", "B50", "B55", "B56")
 @pytest.mark.parametrize("scene", NOT_COMPLETE.values(), ids=NOT_COMPLETE)
 def test_complete_is_observed_updated_available_and_alone(scene: Scene) -> None:
     """Each counter, of the Deployment and of its new ReplicaSet, has to agree."""
     assert scene.verdict().kind is PROGRESSING
 
 
-@pytest.mark.contract("B45")
-def test_deadline_condition_does_not_keep_from_completing() -> None:
-    """Only the predicate counts: a stale condition beside complete counters is no failure."""
-    web = deployment(conditions=(DEADLINE_EXCEEDED,))
-    assert Scene(web=web).verdict(at=700.0, seen_at=1.0).kind is COMPLETE
+@pytest.mark.contract("B43", "B45", "B46", "B55", "B56")
+@pytest.mark.parametrize("scene", DONE.values(), ids=DONE)
+def test_only_the_predicate_counts(scene: Scene) -> None:
+    """Of one ReplicaSet: the oldest with the live template, as its controller chooses it."""
+    assert scene.verdict(at=700.0, seen_at=1.0).kind is COMPLETE
 
 
 OLD = old_replica_set(replicas=2, status_replicas=2, ready_replicas=2, available_replicas=2)
@@ -137,55 +173,11 @@ def test_what_is_missing_to_be_done_is_said() -> None:
     assert "yet" not in Scene(web=deployment(updated_replicas=0), sets=(OLD,)).verdict().message
 
 
-@pytest.mark.contract("B43")
-def test_new_replica_set_is_found_by_template_not_by_revision() -> None:
-    """After a return to it, the ReplicaSet of the live template may be the older one."""
-    reused = replica_set("web-a", revision=1, created_at="2026-11-21T10:00:00Z")
-    other = old_replica_set(revision=9, replicas=0)
-    rollout = Scene(sets=(other, reused)).seen()
-    assert rollout.followed_uid == reused.uid
-    assert rollout.verdict(1.0).kind is COMPLETE
-
-
-@pytest.mark.contract("B43")
-def test_of_two_replica_sets_with_the_template_the_oldest_is_followed() -> None:
-    """So does the deployment controller choose (FindNewReplicaSet)."""
-    young = replica_set("web-a", created_at="2026-11-21T13:00:00Z", replicas=0)
-    old = replica_set("web-b", created_at="2026-11-21T12:00:00Z")
-    assert Scene(sets=(young, old)).seen().followed_uid == old.uid
-
-
-@pytest.mark.contract("B46")
-def test_min_ready_seconds_alone_is_waited_for() -> None:
-    """No ReplicaSet is made, and the counters of before last until it has the new seconds."""
-    web = deployment(min_ready_seconds=10)
-    behind = replica_set(min_ready_seconds=0)
-    uncounted = replica_set(min_ready_seconds=10, generation=2, observed_generation=1)
-    short = replica_set(
-        min_ready_seconds=10, generation=2, observed_generation=2, available_replicas=0
-    )
-    counted = replace(short, available_replicas=4)
-    kinds = [
-        Scene(web=web, sets=(one,)).verdict().kind for one in (behind, uncounted, short, counted)
-    ]
-    assert kinds == [PROGRESSING, PROGRESSING, PROGRESSING, COMPLETE]
-
-
-@pytest.mark.contract("B55")
-def test_wait_for_termination_asks_the_server_that_counts() -> None:
-    """`terminatingReplicas` above zero is waited for, only where that was asked for."""
-    web = deployment(terminating_replicas=1)
-    patient = Policy(requirement=Requirement(wait_for_termination=True))
-    assert Scene(web=web).verdict().kind is COMPLETE
-    assert Scene(web=web, policy=patient).verdict().kind is PROGRESSING
-    assert Scene(policy=patient).verdict().kind is COMPLETE
-
-
 @pytest.mark.contract("B55")
 def test_wait_for_termination_looks_at_pods_where_the_server_does_not_count() -> None:
     """Before Kubernetes 1.33 a pod with a deletion timestamp tells; strangers' pods do not."""
     web = deployment(terminating_replicas=None)
-    scene = Scene(web=web, policy=Policy(requirement=Requirement(wait_for_termination=True)))
+    scene = Scene(web=web, policy=PATIENT)
     stranger = pod(8, owner_uid="zoo-1-uid", deleting=True)
     going = pod(9, owner_uid="web-1-uid", deleting=True)
     rollout = after(scene.seen(), 1.0, old_replica_set(), stranger)
@@ -202,7 +194,7 @@ def test_a_pod_held_from_before_stands_for_no_pod_that_terminates(server_counts:
     """A server counts none whose containers have ended: its one is another."""
     held = pod(8, owner_uid="web-1-uid", deleting=True, phase="Failed")
     web = deployment(terminating_replicas=0 if server_counts else None)
-    scene = Scene(web=web, policy=Policy(requirement=Requirement(wait_for_termination=True)))
+    scene = Scene(web=web, policy=PATIENT)
     start = scene.rollout()
     remembered = after(start, 0.0, old_replica_set(), held).snapshot.remember_pods()
     rollout = after(replace(start, snapshot=remembered), 1.0, web, *scene.sets)
@@ -235,16 +227,6 @@ def test_require_lets_a_part_suffice(require: Share, there: int) -> None:
         return Scene(web=web, sets=sets, policy=policy).verdict().kind
 
     assert [kind(there), kind(there - 1)] == [COMPLETE, PROGRESSING]
-
-
-@pytest.mark.contract("B56")
-def test_min_available_is_what_the_strategy_keeps_up() -> None:
-    """With maxUnavailable 25 % of 4, three new pods are what has to be available."""
-    policy = Policy(requirement=Requirement(require_min_available=True))
-    web = deployment(updated_replicas=4, available_replicas=3)
-    three, two = replica_set(available_replicas=3), replica_set(available_replicas=2)
-    assert Scene(web=web, sets=(three,), policy=policy).verdict().kind is COMPLETE
-    assert Scene(web=web, sets=(two,), policy=policy).verdict().kind is PROGRESSING
 
 
 @pytest.mark.contract("B59")

@@ -1,34 +1,27 @@
-"""Variables of queries: where they may stand, what they become, and what is wrong where."""
+"""What is written into a check: queries with variables, paths in JSON, an interval."""
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.core.checks.json_path import number_at, parse
 from gate.core.checks.query_template import MOST_CHARACTERS, Query, QueryError
 from gate.core.checks.query_variables import (
-    Subject,
     Version,
     user_variable_fault,
     values,
     window_seconds,
 )
+from gate.core.checks.spec import Schedule
 from gate.core.kinds.check_variables import BUILT_IN, OF_VERSIONS
-from gate.core.kinds.deployment.kind import VARIABLES
-
-SUBJECT = Subject(
-    "shop",
-    "web",
-    Version("web-6d4b", "6d4b"),
-    started_at=100.0,
-    baseline=Version("web-77aa", "77aa"),
-    revision=7,
-    first_available_at=130.0,
-    variables=VARIABLES,
-)
+from tests.table import each
+from tests.unit.core.checks_world import SUBJECT
 
 
 def resolved(text: str, **named: str) -> str:
@@ -127,13 +120,13 @@ def test_a_query_that_is_empty_or_endless_is_refused(text: str) -> None:
 @pytest.mark.contract("B418")
 def test_all_variables_have_their_values() -> None:
     """Each of the page, of one subject at one moment."""
-    assert values(SUBJECT, 200.0, 60.0, {"route": "/pay"}) == {
+    assert values(SUBJECT, 100.0, 60.0, {"route": "/pay"}) == {
         "namespace": "shop",
         "deployment": "web",
-        "replicaset": "web-6d4b",
-        "pod_template_hash": "6d4b",
-        "baseline_replicaset": "web-77aa",
-        "baseline_pod_template_hash": "77aa",
+        "replicaset": "web-new",
+        "pod_template_hash": "new",
+        "baseline_replicaset": "web-old",
+        "baseline_pod_template_hash": "old",
         "revision": "7",
         "window": "60s",
         "elapsed": "100s",
@@ -144,9 +137,9 @@ def test_all_variables_have_their_values() -> None:
 def test_the_baselines_side_has_the_baselines_names() -> None:
     """A comparison asks the same query for both; without a baseline nothing is known of it."""
     theirs = values(SUBJECT.as_baseline(), 200.0, 60.0, {})
-    assert theirs["replicaset"] == "web-77aa"
-    assert theirs["pod_template_hash"] == "77aa"
-    alone = Subject("shop", "web", Version("web-1", "1"), started_at=0.0, variables=VARIABLES)
+    assert theirs["replicaset"] == "web-old"
+    assert theirs["pod_template_hash"] == "old"
+    alone = replace(SUBJECT, baseline=None)
     assert "replicaset" not in values(alone.as_baseline(), 10.0, 60.0, {})
 
 
@@ -155,12 +148,7 @@ def test_the_baselines_side_has_the_baselines_names() -> None:
 def test_names_that_kubernetes_cannot_have_are_refused(name: str) -> None:
     """Only validated names are substituted."""
     with pytest.raises(ValueError, match="not a replicaset"):
-        values(
-            Subject("shop", "web", Version(name, "1"), started_at=0.0, variables=VARIABLES),
-            1.0,
-            60.0,
-            {},
-        )
+        values(replace(SUBJECT, new=Version(name, "1")), 1.0, 60.0, {})
 
 
 @pytest.mark.contract("B419")
@@ -196,3 +184,41 @@ def test_the_window_never_reaches_into_the_old_versions_time(
 def test_a_users_variables_are_checked(name: str, value: str, wrong: bool) -> None:
     """One line, under a name that is not taken."""
     assert (user_variable_fault(name, value, BUILT_IN) is not None) is wrong
+
+
+@each(
+    ("text", "path"),
+    [
+        ("$.items[0].ready", ("items", 0, "ready")),
+        ("ready", ("ready",)),
+        ("$[\"a.b\"]['c']", ("a.b", "c")),
+        ("$[2]", (2,)),
+    ],
+)
+def test_json_paths_are_keys_and_indexes(text: str, path: tuple[str | int, ...]) -> None:
+    """With or without the root's sign."""
+    assert parse(text) == path
+
+
+@each("text", ["", "$", "$.", "$..a", "a b", "$[*]", "$[-1]", "$a", "a[0]b"])
+def test_what_is_no_json_path_is_refused(text: str) -> None:
+    """No wildcards, no filters: one value, or none."""
+    with pytest.raises(ValueError, match="JSON path"):
+        parse(text)
+
+
+@each(
+    ("document", "number"),
+    [({"a": [1, 2.5]}, 2.5), ({"a": [1, True]}, 1.0), ({"a": [1, "2"]}, None), ({"a": [1]}, None),
+     ({"a": {"1": 2}}, None), ([], None), ({"a": [1, 10**400]}, None)],
+)  # fmt: skip
+def test_a_json_path_leads_to_a_number_or_nowhere(document: object, number: float | None) -> None:
+    """Text that looks like a number is none."""
+    assert number_at(document, ("a", 1)) == number
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan])
+def test_an_interval_without_ticks_is_a_bug_of_its_maker(seconds: float) -> None:
+    """The ticks of a check come one after another; what people write is refused before."""
+    with pytest.raises(ValueError, match="not an interval"):
+        Schedule(seconds)

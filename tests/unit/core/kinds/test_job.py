@@ -21,9 +21,9 @@ from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.verdict import VerdictKind
 from gate.wire import trace as traces
 from tests.table import each
-from tests.unit.core.world import pod, warning
+from tests.unit.core.world import pod, snapshot_of, warning
 
-TRACES = Path(__file__).parents[4] / "traces"
+TRACES = Path(__file__).parents[3] / "traces"
 
 
 def followed(name: str) -> tuple[Rollout, list[Observed]]:
@@ -209,7 +209,7 @@ def test_a_denial_counts_while_a_pod_is_lacking_and_none_came_since(
     live: Job, created: str, *, is_denied: bool
 ) -> None:
     """Near its end a Job wants fewer at once, and a work queue none after its first success."""
-    snapshot = unseen(live.ref).fold(Observed(0.0, live)).fold(denial(live, POLICY))
+    snapshot = snapshot_of(live.ref, live).fold(denial(live, POLICY))
     if created:
         own = pod(owner_uid=live.uid, created_at=created, namespace=live.ref.namespace)
         snapshot = snapshot.fold(Observed(0.0, own))
@@ -235,8 +235,7 @@ def test_a_denied_job_fails_after_the_grace_unless_a_pod_of_it_runs(
     """The event alone starts the grace, and so does the end of the last pod that ran."""
     live = at_work(active=0 if later is None else 1)
     applied = followed("job-good")[0].applied
-    snapshot = unseen(live.ref).fold(Observed(0.0, live))
-    rollout = Rollout.start(applied, snapshot, Policy(), total_seconds=600.0)
+    rollout = Rollout.start(applied, snapshot_of(live.ref, live), Policy(), total_seconds=600.0)
     rollout = rollout.observe(denial(live, said))
     assert [one.reason for one in rollout.causes(1.0)] == [Reason.POD_CREATE_DENIED]
     if later is not None:

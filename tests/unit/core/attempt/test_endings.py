@@ -1,21 +1,24 @@
-"""What is remembered of a version that an attempt failed with, or left, fact by fact."""
+"""An object at the end as it was left, and what is remembered of a version by then."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.journal import record_of
+from gate.core.attempt.last_look import Finding, FindingKind, LeftObject, compare
 from gate.core.attempt.left_version import find_left_version
 from gate.core.attempt.state import Attempt, Rejection
 from gate.core.attempt.version_before import is_same_throughout
 from gate.core.attempt.version_failures import find_doubt_of_jobs, find_failed_return
 from gate.core.kinds.registry import unseen
-from gate.core.model.body import FrozenMap
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Resumed
@@ -27,6 +30,113 @@ from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, serving
 from tests.unit.core.recovery.test_resumption import plan_of
 from tests.unit.core.world import WEB, config_ref
+
+AS_WRITTEN = Finding(FindingKind.AS_WRITTEN)
+DELETED = Finding(FindingKind.DELETED)
+
+
+def deleting(live: LiveObject, *finalizers: str) -> LiveObject:
+    """Return an object whose deletion waits for finalizers."""
+    body = live.body.thaw()
+    metadata = {**body["metadata"], "deletionTimestamp": "2026-11-22T10:00:00Z"}
+    metadata |= {"finalizers": list(finalizers)} if finalizers else {}
+    return replace(live, body=Body.of({**body, "metadata": metadata}), resource_version="99999")
+
+
+def live(
+    managed: list[dict[str, Any]], data: dict[str, Any] | None = None, **over: Any
+) -> LiveObject:
+    """Return a ConfigMap as a read gives it."""
+    metadata = {"name": "settings", "namespace": "shop"}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data or {}}
+    fields = {"managedFields": managed}
+    given = {"uid": "u", "resource_version": "1", "body": Body.of(body), **over}
+    return LiveObject(Ref("v1", "ConfigMap", "shop", "settings"), managed=Body.of(fields), **given)
+
+
+def entry(manager: str, *keys: str, operation: str = "Apply", time: str = "1") -> dict[str, Any]:
+    """Return an entry of managed fields that owns keys of `data`."""
+    owned: dict[str, Any] = {"f:data": {f"f:{key}": {} for key in keys}}
+    return {"manager": manager, "operation": operation, "time": time, "fieldsV1": owned}
+
+
+OURS = entry("rollout-gate", "a", "b")
+BOTH, OTHER = {"a": "1", "b": "2"}, {"a": "1", "b": "x"}
+WRITTEN = live([OURS], BOTH)
+TWO_OWNERS = [
+    entry("rollout-gate", "a"),
+    entry("one", "b"),
+    entry("two", "b", operation="Update"),
+]
+
+
+def b_changed_by(*managers: str) -> Finding:
+    """Return that the key `b` has changed, by whom the object says."""
+    return Finding(FindingKind.CHANGED, managers, ("data.b",))
+
+
+@pytest.mark.contract("B49")
+@pytest.mark.parametrize(
+    ("now", "found"),
+    [
+        (live([OURS], {**BOTH, "c": "3"}), AS_WRITTEN),
+        (live([entry("rollout-gate", "a")], {"a": "1"}), b_changed_by()),
+        (live([entry("rollout-gate", "a", "b", time="2")], OTHER), b_changed_by("rollout-gate")),
+        (live([OURS, entry("labeller", "c")], OTHER), b_changed_by()),
+        (live(TWO_OWNERS, OTHER), b_changed_by("one", "two")),
+    ],
+    ids=["added-to", "removed", "same-manager", "no-owner-tells", "two-owners"],
+)
+def test_who_changed_it_is_named_only_where_the_object_says_so(
+    now: LiveObject, found: Finding
+) -> None:
+    """A field that is gone has no owner, and a bystander is not blamed."""
+    assert compare(LeftObject(WRITTEN), Known(now)) == found
+
+
+@pytest.mark.contract("B49", "B143")
+def test_an_item_of_a_list_is_found_without_a_key_that_the_server_defaults() -> None:
+    """A Service's port is restored as it was applied, without its protocol."""
+
+    def service(port: int, *managed: dict[str, Any]) -> LiveObject:
+        ports = [{"port": port, "protocol": "TCP", "targetPort": 8080}]
+        body = Body.of({"kind": "Service", "metadata": {}, "spec": {"ports": ports}})
+        return live([*managed], body=body)
+
+    def owner(manager: str, port: int) -> dict[str, Any]:
+        item: dict[str, Any] = {
+            f'k:{{"port":{port},"protocol":"TCP"}}': {"f:port": {}, "f:targetPort": {}}
+        }
+        owned = {"f:spec": {"f:ports": item}}
+        return {"manager": manager, "operation": "Apply", "fieldsV1": owned}
+
+    ours = owner("rollout-gate", 80)
+    sent = Body.of({"spec": {"ports": [{"port": 80, "targetPort": 8080}]}})
+    left = LeftObject(service(80, ours), sent)
+    path = 'spec.ports[port=80,protocol="TCP"]'
+    assert compare(left, Known(service(80, ours))) == AS_WRITTEN
+    theirs = compare(left, Known(service(9090, owner("mesh", 9090))))
+    assert theirs == Finding(FindingKind.CHANGED, ("mesh",), (path,))
+    altered = LeftObject(service(9090, ours), sent)
+    never = compare(altered, Known(service(9090, ours)))
+    assert never == Finding(FindingKind.NOT_AS_SENT, (), (path,))
+
+
+@pytest.mark.contract("B49")
+def test_an_object_without_managed_fields_is_compared_whole() -> None:
+    """Some servers keep none: then all of it counts."""
+    left = LeftObject(live([], {"a": "1"}))
+    assert compare(left, Known(live([], {"a": "1"}, resource_version="2"))) == AS_WRITTEN
+    changed = compare(left, Known(live([], {"a": "2"}, resource_version="2")))
+    assert changed == Finding(FindingKind.CHANGED)
+
+
+@pytest.mark.contract("B49", "B176")
+def test_names_that_could_not_be_printed_come_escaped() -> None:
+    """A finalizer or a manager is text of others."""
+    finding = compare(LeftObject(WRITTEN), Known(deleting(WRITTEN, "a\u202eb")))
+    assert finding == Finding(FindingKind.BEING_DELETED, finalizers=('"a\\u202eb"',))
+    assert compare(LeftObject(WRITTEN), Absent()) == DELETED
 
 
 def changed_beside(behaviour: str) -> Player:

@@ -1,21 +1,32 @@
-"""What dooms a version before any clock: its own pods, two of them or all, each with its grace."""
+"""What dooms a version before any clock, what is named as its cause, and what a signal goes by."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gate.core.kinds.registry import unseen
 from gate.core.model.int_or_percent import Share
-from gate.core.model.objects import CleanText, ContainerStatus, Template
+from gate.core.model.objects import CleanText, ContainerStatus, Pod, Template
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import trouble_of
+from gate.core.rollout.early_evidence import early_causes, has_evidence
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Vanished
 from gate.core.rollout.policy import FailFast, Policy, Requirement
 from tests.table import each
-from tests.unit.core.rollout.failing_scenes import BEHIND, FAILED, PROGRESSING, scene
+from tests.unit.core.rollout.test_graces import (
+    BEHIND,
+    FAILED,
+    NOT_FOUND,
+    POLICY,
+    PROGRESSING,
+    QUOTA,
+    denied,
+    scene,
+)
 from tests.unit.core.world import (
     WEB,
     Scene,
@@ -28,6 +39,7 @@ from tests.unit.core.world import (
     replica_set,
     template,
     terminated,
+    waiting,
 )
 
 
@@ -45,7 +57,15 @@ BARE = Scene(
 )
 
 
-@pytest.mark.contract("B40", "B80", "B81", "B82", "B83")
+TOLERANT = Policy(requirement=Requirement(tolerate=Share(50, percent=True)))
+
+
+def restarts(limit: int | None) -> Policy:
+    """Return a policy by which so many restarts doom a pod, None for any number of them."""
+    return Policy(fail_fast=FailFast(crash_restarts=limit, readiness_losses=None))
+
+
+@pytest.mark.contract("B40", "B80", "B81", "B82", "B83", "B112", "B113")
 @each(
     ("case", "found", "kind"),
     [
@@ -72,6 +92,11 @@ BARE = Scene(
             replace(scene(*pods(4, crashing())), web=replace(BEHIND, generation=3)),
             PROGRESSING,
         ),
+        ("half, tolerated", scene(*pods(2, crashing()), pod(7), policy=TOLERANT), PROGRESSING),
+        ("more than half", scene(*pods(3, crashing()), pod(7), policy=TOLERANT), FAILED),
+        ("below the limit", scene(*pods(2, crashing(4)), policy=restarts(5)), PROGRESSING),
+        ("at the limit", scene(*pods(2, crashing(5)), policy=restarts(5)), FAILED),
+        ("no limit", scene(*pods(2, crashing(99)), policy=restarts(None)), PROGRESSING),
     ],
 )
 def test_two_pods_of_the_new_version_or_all_of_them_doom_it(
@@ -98,15 +123,6 @@ def test_a_pod_that_is_gone_speaks_no_more() -> None:
     by_list = rollout.observe(Listed(2.0, Kind.POD, WEB, tuple(pods(2, first=2))))
     assert [by_line.verdict(2.0).kind, by_list.verdict(2.0).kind] == [PROGRESSING] * 2
     assert by_list.new.count == len(by_list.new_pods()) == 2
-
-
-@pytest.mark.contract("B113")
-@pytest.mark.parametrize(("crashing_pods", "kind"), [(2, PROGRESSING), (3, FAILED)])
-def test_tolerated_pods_may_fail(crashing_pods: int, kind: VerdictKind) -> None:
-    """`--tolerate 50%` of 4 lets two pods fail while the rest goes on."""
-    policy = Policy(requirement=Requirement(tolerate=Share(50, percent=True)))
-    found = scene(*pods(crashing_pods, crashing()), pod(7), policy=policy).verdict()
-    assert found.kind is kind
 
 
 # -- crashes ---------------------------------------------------------------------------------------
@@ -220,16 +236,6 @@ def test_never_ready_is_no_lost_readiness() -> None:
     assert rollout.verdict(100.0).kind is PROGRESSING
 
 
-@pytest.mark.contract("B83", "B112")
-def test_counts_can_be_set_and_switched_off() -> None:
-    """Three restarts doom; five instead of three, or none at all that count."""
-    assert scene(*pods(2, crashing(3))).verdict().kind is FAILED
-    for limit, restarts, kind in ((5, 4, PROGRESSING), (5, 5, FAILED), (None, 99, PROGRESSING)):
-        policy = Policy(fail_fast=FailFast(crash_restarts=limit, readiness_losses=None))
-        found = scene(*pods(2, crashing(restarts)), policy=policy).verdict()
-        assert found.kind is kind
-
-
 @pytest.mark.contract("B115")
 def test_what_could_not_be_read_fails_nothing() -> None:
     """A Deployment that nobody could read is unknown; no clock runs out on it."""
@@ -237,3 +243,108 @@ def test_what_could_not_be_read_fails_nothing() -> None:
     unread = replace(rollout, snapshot=unseen(WEB))
     verdict = unread.verdict(1000.0)
     assert (verdict.kind, verdict.reason) == (PROGRESSING, Reason.PROGRESSING)
+
+
+@pytest.mark.contract("B38")
+def test_causes_name_the_most_telling_first() -> None:
+    """Memory before crashes, those before images, configuration, no node, and not ready."""
+    looks = [
+        pod(0, container(ready=False)),
+        pod(1, waiting(""), unschedulable=CleanText("0/3 nodes are available")),
+        pod(2, waiting("CreateContainerConfigError")),
+        pod(3, waiting("ErrImagePull", NOT_FOUND)),
+        pod(4, crashing(1)),
+        pod(5, crashing(1, last_terminated=terminated("OOMKilled", 137))),
+    ]
+    assert [cause.reason for cause in scene(*looks).seen().causes(1.0)] == [
+        Reason.OUT_OF_MEMORY,
+        Reason.CRASH_LOOP,
+        Reason.IMAGE_PULL,
+        Reason.CONTAINER_CONFIG,
+        Reason.UNSCHEDULABLE,
+        Reason.NOT_READY,
+    ]
+
+
+@pytest.mark.contract("B38", "B1311")
+@pytest.mark.parametrize(
+    ("look", "message"),
+    [
+        (pod(0, container(ready=False)), "running, but not ready (1 of 1 created pods)"),
+        (pod(0, waiting("ContainerCreating")), "not started yet (1 of 1 created pods)"),
+        (pod(0, crashing(1)), "web: Error, exit code 1, 1 restart (1 of 1 created pods)"),
+        (
+            pod(0, crashing(2, last_terminated=terminated(message="no database"))),
+            "web: Error, exit code 1, 2 restarts: no database (1 of 1 created pods)",
+        ),
+        (pod(0, waiting("ErrImagePull", NOT_FOUND)), "shop/web:2: not found (1 of 1 created pods)"),
+    ],
+)
+def test_a_cause_says_what_a_reader_needs(look: Pod, message: str) -> None:
+    """How it ended, how often, in whose words, and for how many of the new pods."""
+    first = scene(look).seen().causes(1.0)[0]
+    assert first.message == message
+    assert (first.reason is Reason.NOT_STARTED) == message.startswith("not started")
+
+
+@pytest.mark.contract("B98")
+def test_a_pod_that_finds_no_node_waits_for_the_clocks() -> None:
+    """Never fails fast, and is named as the cause."""
+    lost = pods(4, waiting(""), unschedulable=CleanText("0/3 nodes are available"))
+    verdict = scene(*lost).verdict(500.0, seen_at=1.0)
+    assert verdict.kind is PROGRESSING
+    assert verdict.causes[0].reason is Reason.UNSCHEDULABLE
+
+
+ONCE_FAILED: dict[str, Any] = {"restarts": 1, "last_terminated": terminated()}
+ONCE_ENDED: dict[str, Any] = {"restarts": 1, "last_terminated": terminated("Completed", 0)}
+
+
+@pytest.mark.contract("B151")
+@each(
+    ("case", "scene_", "speaks"),
+    [
+        ("crash", scene(pod(0, crashing(1))), True),
+        ("image", scene(pod(0, waiting("ErrImagePull", "EOF"))), True),
+        ("config", scene(pod(0, waiting("CreateContainerConfigError"))), True),
+        ("policy", denied(POLICY), True),
+        ("quota", denied(QUOTA), False),
+        ("injected", scene(pod(0, container(), crashing(9, name="istio-proxy"))), False),
+        ("not ready", scene(pod(0, container(ready=False))), False),
+        ("nothing", scene(), False),
+        ("runs again", scene(pod(0, container(ready=False, **ONCE_FAILED))), True),
+        ("ready again", scene(pod(0, container(**ONCE_FAILED))), False),
+        (
+            "injected runs again",
+            scene(pod(0, container(), container("istio-proxy", ready=False, **ONCE_FAILED))),
+            False,
+        ),
+        ("deleted", scene(pod(0, container(ready=False, **ONCE_FAILED), deleting=True)), False),
+        ("ended well", scene(pod(0, container(ready=False, **ONCE_ENDED))), False),
+    ],
+)
+def test_what_speaks_against_a_version_for_a_signal(case: str, scene_: Scene, speaks: bool) -> None:
+    """Trouble that has not run out of its grace is evidence already; slowness is none.
+
+    Nor is a crash forgotten while its container runs again, before that is ready.
+    """
+    assert has_evidence(scene_.seen(), 2.0) is speaks, case
+
+
+@pytest.mark.contract("B1373")
+def test_what_a_signal_goes_back_for_is_the_crash_and_not_what_runs_since() -> None:
+    """One pod runs again, one was never ready: the crash comes first, each counts its own."""
+    again = container(ready=False, **ONCE_FAILED)
+    rollout = scene(pod(0, again), pod(1, container(ready=False))).seen()
+    assert [one.reason for one in rollout.causes(2.0)] == [Reason.NOT_READY]
+    causes = early_causes(rollout, 2.0)
+    assert [(one.reason, one.pods) for one in causes] == [
+        (Reason.CRASH_LOOP, 1),
+        (Reason.NOT_READY, 1),
+    ]
+    assert "Error, exit code 1, 1 restart" in causes[0].message
+    beside = denied(POLICY, pods=(pod(0, again),)).seen()
+    assert [one.reason for one in early_causes(beside, 2.0)] == [
+        Reason.CRASH_LOOP,
+        Reason.POD_CREATE_DENIED,
+    ]

@@ -1,4 +1,4 @@
-"""What a DaemonSet's status, pods and nodes say together: its revision, done or not, evidence."""
+"""What a DaemonSet's status, pods and nodes say together: done or not, evidence, what goes next."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any
 import pytest
 
 from gate.core.kinds.daemon_set.objects import DaemonSet, daemon_set_ref
-from gate.core.kinds.registry import kind_of, unseen
+from gate.core.kinds.registry import kind_of
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import Watched
 from gate.core.model.outcome import Reason
+from gate.core.rollout.dead_end import DEAD_END_SECONDS, find_dead_end
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
-from gate.core.rollout.policy import FailFast, Policy, Requirement
+from gate.core.rollout.policy import FailFast, OnDelete, Policy, Requirement
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.workload_kind import BlockingPod
 from gate.wire import decode
 from tests.table import each
+from tests.unit.core.world import snapshot_of
 
 REF = daemon_set_ref("shop", "agent")
 KIND = kind_of(REF)
@@ -71,10 +74,8 @@ def agent(
     **status: int,
 ) -> DaemonSet:
     """Return the DaemonSet; counters that are not given are 3."""
-    counters = dict.fromkeys(("desired", "current", "updated"), 3) | dict.fromkeys(
-        ("ready", "available"), 3
-    )
-    counters |= {"misscheduled": 0, **status}
+    names = ("desired", "current", "updated", "ready", "available")
+    counters = {**dict.fromkeys(names, 3), "misscheduled": 0, **status}
     meta = {"name": "agent", "namespace": "shop", "uid": "ds", "generation": 2}
     whole = template(version)
     whole["spec"] |= more or {}
@@ -122,6 +123,7 @@ def node(name: str, ready: str = "True") -> Watched:
 
 REVISIONS = (revision(1, 1), revision(2, 2))
 COUNTED = (revision(1, 1, made_at=1), revision(2, 2, made_at=2))
+BACK_TO_1 = (revision(1, 3), revision(2, 2))
 BACK_AGAIN = (revision(1, 3, made_at=1), revision(2, 2, made_at=2))
 UNKNOWN_FIELD = {"hostUsers": False}
 NODES = (node("a"), node("b"), node("c"))
@@ -131,9 +133,7 @@ DEAD_C = (node("a"), node("b"), node("c", "Unknown"))
 
 def seen(*things: Watched, begun: bool = True) -> Snapshot:
     """Return what is known after objects were seen; our write came then, if `begun`."""
-    snapshot = unseen(REF)
-    for thing in things:
-        snapshot = snapshot.fold(Observed(0.0, thing))
+    snapshot = snapshot_of(REF, *things)
     return snapshot.begin(1.0) if begun else snapshot
 
 
@@ -143,7 +143,7 @@ def seen(*things: Watched, begun: bool = True) -> Snapshot:
     [
         (agent(), REVISIONS, "agent-2"),
         (agent(observed=1), REVISIONS, ""),
-        (agent(1), (revision(1, 3), revision(2, 2)), "agent-1"),
+        (agent(1), BACK_TO_1, "agent-1"),
         (agent(1), REVISIONS, ""),  # number 3 of version 1 is still on its way
         (agent(3), REVISIONS, "agent-2"),  # an older controller keeps less of the template
         (agent(), (*REVISIONS, revision(9, 9, owner="other")), "agent-2"),
@@ -259,8 +259,7 @@ def test_a_lone_pod_condemns_only_where_another_revision_worked(
     """The only new one does, on a node whose old pod was ready until it was deleted; two do."""
     snapshot = seen(agent(), *REVISIONS, *NODES, *before)
     for thing in before:
-        going = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
-        stopped = pod(thing.uid[0], 1, ready=False, meta=going)
+        stopped = pod(thing.uid[0], 1, ready=False, meta=GOING)
         snapshot = snapshot.fold(Observed(2.0, stopped)).fold(Vanished(3.0, Kind.POD, thing.uid))
     for thing in after:
         snapshot = snapshot.fold(Observed(4.0, thing))
@@ -296,7 +295,7 @@ def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None
 @pytest.mark.contract("B1314", "B1466")
 def test_a_pod_that_is_not_gone_holds_its_node() -> None:
     """Its finalizers keep it, or it takes its time. One on a dead node is not named."""
-    going = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x.test/a", "x.test/b"]}
+    going = {**GOING, "finalizers": ["x.test/a", "x.test/b"]}
     live, found = agent(), []
     for grace_seconds, status in ((0, "True"), (30, "True"), (0, "False")):
         held = pod("n1", 1, meta={**going, "deletionGracePeriodSeconds": grace_seconds})
@@ -312,3 +311,70 @@ def test_a_pod_that_is_not_gone_holds_its_node() -> None:
         "pod/n1-1 is being deleted, and stays until its finalizers x.test/a, x.test/b are removed"
     )
     assert fault.message == said
+
+
+def back(*, created: int, available: int) -> DaemonSet:
+    """Return a DaemonSet for two nodes whose first version is restored, with `OnDelete`."""
+    return agent(
+        1,
+        strategy={"type": "OnDelete"},
+        desired=2,
+        current=created,
+        ready=created,
+        updated=0,
+        available=available,
+    )
+
+
+def find(live: DaemonSet, *things: Watched) -> BlockingPod | None:
+    """Return the pod to replace next where the second version is taken back."""
+    snapshot = seen(live, *BACK_TO_1, *things).take_back("ds/hash-2")
+    return snapshot.kind.find_blocking_pod(snapshot, live, FailFast())
+
+
+@pytest.mark.contract("B1105")
+def test_a_pod_that_lingers_on_a_node_that_is_gone_stands_for_no_other() -> None:
+    """Of two nodes `b` has no pod yet: what works on `a` stays, whoever else is listed."""
+    live = back(created=1, available=1)
+    there = (node("a"), node("b"), pod("a"))
+    assert find(live, *there) is None
+    assert find(live, *there, pod("gone")) is None
+
+
+@pytest.mark.contract("B1105")
+def test_a_pod_on_a_node_that_is_gone_holds_up_nothing() -> None:
+    """Both nodes that are there have an available pod."""
+    live = back(created=2, available=2)
+    found = find(live, node("a"), node("b"), pod("a"), pod("b"), pod("gone"))
+    assert found is not None
+    assert found.pod.node == "a"
+
+
+@pytest.mark.contract("B1105")
+def test_a_pod_that_is_ready_but_not_available_yet_holds_up_the_next() -> None:
+    """It has not been ready for `minReadySeconds`, which the status alone knows."""
+    there = (node("a"), node("b"), pod("a"), pod("b"))
+    assert find(back(created=2, available=1), *there) is None
+
+
+@pytest.mark.contract("B1401")
+@each(
+    ("nodes", "on_c", "named"),
+    [
+        (NODES, pod("c", 1), "pod/b-2"),
+        (NODES, OLD_ON_C, None),  # it starts: something moves
+        (DEAD_C, OLD_ON_C, "pod/b-2"),
+        (NODES, pod("c", ready=False), "pod/c-2"),
+        (DEAD_C, pod("c", ready=False), "pod/b-2"),
+    ],
+)
+def test_a_pod_on_a_node_that_is_not_ready_neither_holds_up_the_end_nor_is_named(
+    nodes: tuple[Watched, ...], on_c: Watched, named: str | None
+) -> None:
+    """Nothing moves there until it is back. On `b` a pod of the version taken back is left."""
+    live = agent(1, strategy={"type": "OnDelete"})
+    there = (*nodes, pod("a", 1), pod("b"), on_c)
+    snapshot = seen(live, *BACK_TO_1, *there)
+    policy = Policy(requirement=Requirement(on_delete=OnDelete.WAIT))
+    found = find_dead_end(snapshot, live, policy, (), 0.0, DEAD_END_SECONDS)
+    assert (found.causes[0].subject if found is not None else None) == named

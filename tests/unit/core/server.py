@@ -339,6 +339,7 @@ class Server:
             "good": world.container(image_id=CleanText("shop/web@sha256:1111")),
             "crash": world.crashing(3),
             "crashed-once": world.crashing(1),
+            "pull": world.waiting("InvalidImageName", "no such name"),
         }.get(what, world.container(ready=False))
         made = world.pod(number, status)
         known = next((pod for pod in one.pods if pod.name == f"{one.name}-p{number}"), None)

@@ -17,7 +17,7 @@ from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Vanished
 from gate.core.rollout.policy import FailFast, Policy, Requirement
 from tests.table import each
-from tests.unit.core.rollout.test_graces import (
+from tests.unit.core.rollout.failing_scenes import (
     BEHIND,
     FAILED,
     NOT_FOUND,

@@ -52,6 +52,22 @@ def test_rejected_after_others_and_no_way_back_is_5() -> None:
     assert ends(player.run()) == (5, Outcome.ROLLBACK_FAILED, Reason.APPLY_REJECTED)
 
 
+@pytest.mark.contract("B32")
+def test_rejected_after_others_where_nothing_goes_back_leaves_the_rest_unwritten() -> None:
+    """Whoever only observes keeps what was written; each Deployment says why it was not."""
+    server = serving(config("a"), manifest("v1", "api"))
+    bodies = (config("b"), manifest("v2"), manifest("v2", "api"))
+    player = Player(server, planned(server, *bodies, policy=Policy(observe=True)))
+    player.let_pass(Write)
+    player.bend(Write, rejected)
+    assert ends(player.run()) == (0, Outcome.OBSERVED, Reason.APPLY_REJECTED)
+    assert [write.ref.name for write in server.done] == ["settings"]
+    said = {ref.name: one.message for ref, one in player.attempt.result.endings.items()}
+    ended = "the writing ended at deployment/web: no"
+    assert said == {"web": "it was not written: no", "api": f"it was not written, since {ended}"}
+    assert {one.outcome for one in player.attempt.result.endings.values()} == {Outcome.REFUSED}
+
+
 NEW_ONES = (manifest("v1", "api"), manifest("v1", "zone"))
 
 

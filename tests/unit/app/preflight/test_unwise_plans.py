@@ -26,7 +26,7 @@ from tests.table import each
 from tests.unit.app.bodies import settings, web
 from tests.unit.app.conftest import Gate
 from tests.unit.app.server import Server
-from tests.unit.core.kinds.stateful_set.test_blocking import stateful_set
+from tests.unit.core.kinds.test_stateful_set import stateful_set
 from tests.unit.core.world import deployment, template
 from tests.unit.kube.scripted import Seen, as_status
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.kinds.deployment import clocks, completion, faults, idleness
+from gate.core.kinds.deployment.earlier_pods import was_whole_before
 from gate.core.kinds.deployment.objects import (
     API_VERSION,
     BOOKKEEPING,
@@ -103,16 +104,17 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
 
         It serves if the ReplicaSet of the live template owns all available pods, at least one, and
         either the Deployment is `Available` or that template has been rolled out: one that has just
-        been scaled up is not `Available` until more of its pods are (`falls_short`). `Available`
-        alone is not enough: with maxUnavailable 100 % it is true without any pod.
+        been scaled up is not `Available` until more of its pods are (`falls_short`). Where its
+        conditions do not tell, its pods may (`was_whole_before`). `Available` alone is not enough:
+        with maxUnavailable 100 % it is true without any pod.
         """
         current = view.current()
         if current is None or current.available_replicas < 1:
             return False
-        if not (live.available or live.has_been_rolled_out):
-            return False
         others = (one for one in view.list_owned() if one.uid != current.uid)
-        return not any(one.available_replicas for one in others)
+        if any(one.available_replicas for one in others):
+            return False
+        return live.available or live.has_been_rolled_out or was_whole_before(view, current)
 
     def falls_short(self, live: Deployment) -> bool:
         """Tell whether it is not `Available`: it was scaled up a moment before, or lost pods."""

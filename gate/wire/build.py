@@ -28,7 +28,9 @@ _OBJECT: Final = Decoder(dict[str, Any])
 def conditions(found: list[shapes.Condition] | None) -> tuple[core.Condition, ...]:
     """Return `status.conditions`, none if there are none."""
     return tuple(
-        core.Condition(line(c.type), line(c.status), line(c.reason), line(c.message))
+        core.Condition(
+            line(c.type), line(c.status), line(c.reason), line(c.message), line(c.last_update_time)
+        )
         for c in found or ()
     )
 

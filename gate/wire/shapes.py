@@ -43,6 +43,7 @@ class Condition(Shape):
     reason: str | None = None
     message: str | None = None
     last_transition_time: str | None = None
+    last_update_time: str | None = None
 
 
 class TemplateContainer(Shape):

@@ -9,7 +9,14 @@ import pytest
 
 from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS
 from tests.bed.bed import Bed
-from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, assert_verified
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+    warned,
+)
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
@@ -78,12 +85,62 @@ def test_what_was_verified_goes_before_what_its_pods_tell(scene: Scene, bed: Bed
 @pytest.mark.contract("B1750")
 def test_a_first_rollout_half_way_is_nothing_to_return_to(scene: Scene) -> None:
     """One of its four pods serves: all four were created together."""
-    half = web(behaviour="ready=100;only=1, ready=1", replicas=4)
+    half = web(behaviour="ready=100;only=3, ready=1", replicas=4)
     scene.apply_as("kubectl", {**half, "spec": {**half["spec"], "progressDeadlineSeconds": 600}})
     scene.objects.wait_for("deployments", "web", _has_an_available_pod)
     result = scene.apply(web(2, behaviour=CRASH, replicas=4), flags=["--force-conflicts"])
     workload = assert_ended(result, 6, "failed", "CrashLoop")
     assert workload["baseline"] is None
+
+
+@pytest.mark.contract("B1780")
+def test_what_was_rolled_out_without_a_pod_is_nothing_to_return_to(scene: Scene) -> None:
+    """With 0 replicas its controller called it rolled out; most of its first pods do not start."""
+    scene.serve(settings("1"), web())
+    _begin_from_0(scene, "half")
+    bad = web(2, behaviour=CRASH, replicas=4)
+    result = scene.apply(settings("2"), bad, flags=["--force-conflicts"])
+    workload = assert_ended(result, 6, "failed", "CrashLoop")
+    assert workload["baseline"] is None
+    live = scene.objects.get("deployments", "web")
+    assert (images(live), mode(scene)) == (["shop/web:2"], "2")
+    why = "its controller may have called it rolled out when it had 0 replicas"
+    assert f"cannot tell what serves ({why}" in result.stderr
+    assert warned(result, "nobody can tell whether what ran before ever served", why)
+
+
+@pytest.mark.contract("B1780")
+def test_what_was_verified_goes_before_what_was_rolled_out_without_a_pod(scene: Scene) -> None:
+    """A failure returns to the last verified version, and it is said why."""
+    assert_verified(scene.apply(settings("1"), web(replicas=4)))
+    _begin_from_0(scene, "half")
+    bad = web(2, behaviour=CRASH, replicas=4)
+    result = scene.apply(settings("2"), bad, flags=["--force-conflicts"])
+    said = "nobody can tell whether what runs ever served, so a failure returns to the last"
+    assert said in result.stderr
+    _assert_back(scene, assert_rolled_back(result, "CrashLoop"))
+
+
+@pytest.mark.contract("B1780")
+def test_what_served_before_it_had_0_replicas_is_returned_to(scene: Scene) -> None:
+    """It was rolled out with pods, which the time of its controller's condition shows."""
+    scene.serve(settings("1"), web(behaviour=SLOW))
+    scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+    scene.objects.wait_complete("web")
+    scene.kubectl("scale", "deployment/web", "--replicas=4", check=True)
+    scene.objects.wait_for("deployments", "web", _has_an_available_pod)
+    result = scene.apply(settings("2"), web(2, behaviour=CRASH, replicas=4))
+    _assert_back(scene, assert_rolled_back(result, "CrashLoop"))
+
+
+def _begin_from_0(scene: Scene, version: str) -> None:
+    """Scale `web` to 0, give it a version then, and scale it up until one of its 4 pods serves."""
+    scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+    scene.objects.wait_complete("web")
+    scene.change(web(version, behaviour="ready=100;only=3, ready=1", replicas=0))
+    scene.objects.wait_for("deployments", "web", _is_observed)
+    scene.kubectl("scale", "deployment/web", "--replicas=4", check=True)
+    scene.objects.wait_for("deployments", "web", _has_an_available_pod)
 
 
 def _grow_old(bed: Bed) -> None:
@@ -106,6 +163,10 @@ def _assert_back(scene: Scene, workload: JSON) -> None:
 
 def _is_unavailable(web: JSON) -> bool:
     return condition(web, "Available").get("status") == "False"
+
+
+def _is_observed(web: JSON) -> bool:
+    return bool(web["status"]["observedGeneration"] == web["metadata"]["generation"])
 
 
 def _has_an_available_pod(web: JSON) -> bool:

@@ -67,12 +67,13 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One entry of `status.conditions`."""
+    """One entry of `status.conditions`; `updated_at` is RFC 3339, "" where it has no such time."""
 
     type: str
     status: str
     reason: str
     message: CleanText
+    updated_at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

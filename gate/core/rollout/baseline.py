@@ -43,14 +43,15 @@ def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
     """Return what serves in `snapshot`.
 
     It serves if all available pods are of the live template, and at least one is
-    (`WorkloadKind.serves`).
+    (`WorkloadKind.find_serving`).
     """
     live = snapshot.live
     if live is None:
         return snapshot.workload if isinstance(snapshot.workload, Unknown) else Absent()
-    current = snapshot.current()
-    if current is None or not snapshot.kind.serves(snapshot, live):
-        return Absent()
+    found: Fact[Revision] = snapshot.kind.find_serving(snapshot, live)
+    if not isinstance(found, Known):
+        return found
+    current = found.value
     revision = current.revision or live.revision
     short = snapshot.kind.falls_short(live)
     name, label = current.name, current.label_value

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from gate.core.checks.query_variables import WorkloadVariables
+from gate.core.model.fact import Fact
 from gate.core.model.objects import (
     CleanText,
     Condition,
@@ -226,8 +227,11 @@ class WorkloadKind(Protocol[W, R_contra]):
     def status_counts(self, live: W) -> StatusCounts:
         """Return the counters of its status."""
 
-    def serves(self, view: View[R_contra], live: W) -> bool:
-        """Tell whether the current revision serves, and no other does: a rollback's target."""
+    def find_serving(self, view: View[R_contra], live: W) -> Fact[Revision]:
+        """Return the current revision if it serves, and no other does: a rollback's target.
+
+        Unknown, with why, if nobody can tell whether it ever served.
+        """
 
     def falls_short(self, live: W) -> bool:
         """Tell whether fewer pods are available than its strategy keeps up, by its status."""

@@ -22,6 +22,7 @@ from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.open_findings import list_findings
 
 _SHORT: Final = CleanText("too few pods of what runs are available")
+_UNCLEAR: Final = CleanText("nobody can tell whether what runs ever served")
 _NONE_ALONE: Final = CleanText("no version serves alone")
 _NO_VERDICT: Final = Cause(
     Reason.COMPLETE, CleanText("no run has judged it with what stands beside it")
@@ -36,7 +37,8 @@ def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> Cl
     `digests` are those of what our manager has applied so far of each object of the attempt.
     """
     if isinstance(target.baseline, Unknown):
-        return None
+        is_read = target.snapshot.live is not None
+        return _UNCLEAR if is_read and history.verified else None
     if isinstance(target.baseline, Absent):
         return why_not_alone(target.snapshot)
     if target.baseline.value.falls_short and history.verified:

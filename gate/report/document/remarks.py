@@ -9,7 +9,7 @@ from gate.core.attempt.replacement import LEFT
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import describe_open_write
 from gate.core.kinds.registry import has_way_back
-from gate.core.model.fact import Known
+from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
@@ -31,6 +31,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
     return [
         *_iter_doubts(attempt),
         *_vacuous(attempt),
+        *_iter_unclear(attempt),
         *workload_warnings(attempt),
         *_not_restored(attempt, is_locked=is_locked),
         *_kept_beside_new(attempt),
@@ -72,6 +73,18 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
         elif empty:
             nothing = "nothing serves, and nothing was shown to work"
             yield f"{name(ref)} went back, but {_when_empty(attempt, ref)}: {nothing}"
+
+
+def _iter_unclear(attempt: Attempt) -> Iterator[str]:
+    """Say why a failure did not return to what ran before, where nobody can tell if it served."""
+    for target in attempt.plan.targets:
+        ending, before = attempt.result.endings.get(target.ref), target.baseline
+        failed = ending is not None and ending.outcome is Outcome.FAILED
+        if failed and isinstance(before, Unknown) and before.why:
+            unclear = (
+                "nobody can tell whether what ran before ever served, so nothing returns to it"
+            )
+            yield f"{attempt.plan.name_of(target.ref)}: {unclear}: {before.why}"
 
 
 def _when_empty(attempt: Attempt, ref: Ref) -> str:

@@ -15,7 +15,8 @@ from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_
 from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.kinds.lasting import ENOUGH_DOOMED_PODS, UntimedKind
-from gate.core.model.objects import Pod
+from gate.core.model.fact import Absent, Fact, Known
+from gate.core.model.objects import Pod, Revision
 from gate.core.model.outcome import AnyReason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
@@ -93,14 +94,17 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         """Return the counters of its status."""
         return StatusCounts(live.current, live.updated, live.ready, live.available)
 
-    def serves(self, view: View[ControllerRevision], live: DaemonSet) -> bool:
-        """Tell whether pods of the current revision are available, and of no other one ready.
+    def find_serving(self, view: View[ControllerRevision], live: DaemonSet) -> Fact[Revision]:
+        """Return the current revision if pods of it are available, and of no other one ready.
 
         One missing pod does not disqualify it, nor does one on a node that is not ready.
         """
-        if view.current() is None or live.available < 1:
-            return False
-        return not any(pod.ready and not is_new(view, pod) for pod in own_pods(view, live))
+        current = view.current()
+        if current is None or live.available < 1:
+            return Absent()
+        if any(pod.ready and not is_new(view, pod) for pod in own_pods(view, live)):
+            return Absent()
+        return Known(current)
 
     # -- when it is done ---------------------------------------------------------------------------
 

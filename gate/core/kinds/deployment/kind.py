@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
-from gate.core.kinds.deployment import clocks, completion, faults, idleness
-from gate.core.kinds.deployment.earlier_pods import was_whole_before
+from gate.core.kinds.deployment import clocks, completion, faults, idleness, serving
 from gate.core.kinds.deployment.objects import (
     API_VERSION,
     BOOKKEEPING,
@@ -23,7 +22,8 @@ from gate.core.kinds.deployment.objects import (
 )
 from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.kinds.lasting import LastingKind
-from gate.core.model.objects import Condition, Pod
+from gate.core.model.fact import Fact
+from gate.core.model.objects import Condition, Pod, Revision
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
@@ -99,22 +99,9 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
             live.available_replicas,
         )
 
-    def serves(self, view: View[ReplicaSet], live: Deployment) -> bool:
-        """Tell whether the current ReplicaSet serves, and no other does.
-
-        It serves if the ReplicaSet of the live template owns all available pods, at least one, and
-        either the Deployment is `Available` or that template has been rolled out: one that has just
-        been scaled up is not `Available` until more of its pods are (`falls_short`). Where its
-        conditions do not tell, its pods may (`was_whole_before`). `Available` alone is not enough:
-        with maxUnavailable 100 % it is true without any pod.
-        """
-        current = view.current()
-        if current is None or current.available_replicas < 1:
-            return False
-        others = (one for one in view.list_owned() if one.uid != current.uid)
-        if any(one.available_replicas for one in others):
-            return False
-        return live.available or live.has_been_rolled_out or was_whole_before(view, current)
+    def find_serving(self, view: View[ReplicaSet], live: Deployment) -> Fact[Revision]:
+        """Return the current ReplicaSet if it serves, and no other does; Unknown if unclear."""
+        return serving.find_serving(view, live)
 
     def falls_short(self, live: Deployment) -> bool:
         """Tell whether it is not `Available`: it was scaled up a moment before, or lost pods."""

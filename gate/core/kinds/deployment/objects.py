@@ -5,6 +5,7 @@ Field names follow the API (apps/v1); counters that the server omits are 0.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +19,8 @@ NO_DEADLINE_SECONDS = 2147483647
 """progressDeadlineSeconds of this value switches the deadline off (apps/v1 DeploymentSpec)."""
 DEFAULT_REPLICAS: Final = 1
 """`spec.replicas` of a Deployment that does not set it (apps/v1 DeploymentSpec)."""
+_NAMED: Final = re.compile(r'ReplicaSet "([^"]+)"')
+"""The message of `Progressing` begins with it (`syncRolloutStatus`)."""
 PAUSE_FIELD: Final = "paused"
 """The deployment controller scales no ReplicaSet while it is true: a template that returned
 together with it would never get its pods."""
@@ -66,15 +69,23 @@ class Deployment(Workload):
         found = self.condition("Available")
         return found is not None and found.status == "True"
 
-    @property
-    def has_been_rolled_out(self) -> bool:
-        """`Progressing` with reason `NewReplicaSetAvailable`, which stays while it is scaled.
+    def was_rolled_out(self, current: ReplicaSet) -> bool:
+        """Tell whether `Progressing` says so (`NewReplicaSetAvailable`); it stays while it scales.
 
         It can be true of a version that never served: with 0 replicas the controller writes it at
-        once, and with `Recreate` it may keep it while an older ReplicaSet comes back.
+        once. With `Recreate` it may still name another ReplicaSet than the one that comes back.
         """
         found = self.condition("Progressing")
-        return found is not None and found.reason == "NewReplicaSetAvailable"
+        if found is None or found.reason != "NewReplicaSetAvailable":
+            return False
+        named = _NAMED.match(found.message)
+        return named is None or named[1] == current.name
+
+    @property
+    def rolled_out_at(self) -> str:
+        """When `Progressing` last said something new, RFC 3339, "" if it is not known."""
+        found = self.condition("Progressing")
+        return found.updated_at if found is not None else ""
 
     @property
     def deadline_exceeded(self) -> bool:

@@ -16,6 +16,7 @@ from gate.core.kinds.job import descriptions
 from gate.core.kinds.job.faults import faults
 from gate.core.kinds.job.objects import API_VERSION, JOB, SUSPEND_FIELD, Job
 from gate.core.kinds.job.reasons import JobReason
+from gate.core.model.fact import Absent
 from gate.core.model.objects import Condition, Pod, Revision
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
@@ -93,9 +94,9 @@ class JobKind:
         total = live.active + live.succeeded
         return StatusCounts(total, total, live.ready_pods, live.succeeded)
 
-    def serves(self, view: View[Revision], live: Job) -> bool:
-        """Return False: nothing returns to a Job."""
-        return False
+    def find_serving(self, view: View[Revision], live: Job) -> Absent:
+        """Return nothing: nothing returns to a Job."""
+        return Absent()
 
     def falls_short(self, live: Job) -> bool:
         """Return False: it has no strategy."""

@@ -9,8 +9,9 @@ from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.stateful_set import left_behind
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
+from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.int_or_percent import Share
-from gate.core.model.objects import Pod
+from gate.core.model.objects import Pod, Revision
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.policy import OnDelete, Policy, amount
 from gate.core.rollout.workload_kind import CURRENT, View, call_others
@@ -136,8 +137,8 @@ def describe_lag(view: View[ControllerRevision], live: StatefulSet) -> str:
     return next((f", pod/{pod.name} is terminating" for pod in terminating), "")
 
 
-def serves(view: View[ControllerRevision], live: StatefulSet) -> bool:
-    """Tell whether the current revision serves, and no other does where it should.
+def find_serving(view: View[ControllerRevision], live: StatefulSet) -> Fact[Revision]:
+    """Return the current revision if it serves, and no other does where it should.
 
     A pod serves if it is ready. Below the partition pods stay at an older revision, and are as
     they should be. A scaling in its midst, which the controller may not have seen yet, or a missing
@@ -145,12 +146,14 @@ def serves(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """
     current = view.current()
     if current is None or not live.available_replicas:
-        return False
+        return Absent()
     own = live.own_pods(view.pods.values())
     ready = [track.pod for track in own if track.pod.ready and track.counts]
     held = set() if live.on_delete else set(range(live.partition))
     in_reach = [pod for pod in ready if live.index_of(pod) not in held]
-    return bool(ready) and all(pod.revision_label == current.name for pod in in_reach or ready)
+    if not ready or any(pod.revision_label != current.name for pod in in_reach or ready):
+        return Absent()
+    return Known(current)
 
 
 def _count_needed_pods(live: StatefulSet, policy: Policy) -> int:

@@ -21,7 +21,8 @@ from gate.core.kinds.stateful_set.objects import (
     StatefulSet,
 )
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
-from gate.core.model.objects import CleanText, Pod
+from gate.core.model.fact import Fact
+from gate.core.model.objects import CleanText, Pod, Revision
 from gate.core.model.outcome import AnyReason
 from gate.core.rollout.controller_faults import Fault, describe_deletion
 from gate.core.rollout.observations import Kind
@@ -117,9 +118,9 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
             live.available_replicas,
         )
 
-    def serves(self, view: View[ControllerRevision], live: StatefulSet) -> bool:
-        """Tell whether the current revision serves, and no other does where it should."""
-        return completion.serves(view, live)
+    def find_serving(self, view: View[ControllerRevision], live: StatefulSet) -> Fact[Revision]:
+        """Return the current revision if it serves, and no other does where it should."""
+        return completion.find_serving(view, live)
 
     # -- when it is done ---------------------------------------------------------------------------
 

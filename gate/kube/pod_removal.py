@@ -19,6 +19,7 @@ from gate.kube.failures import (
     NotServed,
     ResourceVersionConflict,
     UidMismatch,
+    Unauthorized,
 )
 from gate.kube.kinds.pod import PODS
 
@@ -58,7 +59,10 @@ class PodRemover:
 
 
 def _meaning_of(error: ApiError) -> Removal:
-    """Return what an error says of the pod: one that is gone needs no removal any more."""
+    """Return what an error says of the pod: one that is gone needs no removal any more.
+
+    Credentials that are not taken now may be later, as for a write.
+    """
     match error:
         case DisruptionForbidden():
             return Removal.GUARDED
@@ -66,6 +70,6 @@ def _meaning_of(error: ApiError) -> Removal:
             return Removal.REFUSED
         case NotFound() | UidMismatch():
             return Removal.ACCEPTED
-        case ResourceVersionConflict():
+        case ResourceVersionConflict() | Unauthorized():
             return Removal.UNANSWERED
     return Removal.UNANSWERED if error.transient or not error.untouched else Removal.REFUSED

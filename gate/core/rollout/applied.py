@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gate.core.model.body import Body
 from gate.core.model.objects import CleanText, Template, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.verdict import Verdict, VerdictKind
-from gate.core.rollout.workload_kind import CURRENT
+from gate.core.rollout.workload_kind import CURRENT, AnyKind
 from gate.core.ssa import field_set
 
 
@@ -21,6 +21,7 @@ class Applied:
     if the managed fields are unknown. `at` is when it was written or, if `found`, when somebody
     else's version was found (monotonic seconds). `replicas` is how many pods it was to have, 0 of
     what runs once; where a way back left a 0 that somebody had scaled it to, how many before that.
+    What has no such number of its own is to have what its controller counts first.
     """
 
     uid: str
@@ -74,6 +75,13 @@ class Applied:
     def is_emptied(self, live: Workload) -> bool:
         """Tell whether no pod of it is wanted any more, though some were to be."""
         return self.replicas > 0 and not live.replicas
+
+    def with_counted(self, live: Workload, kind: AnyKind) -> Applied:
+        """Return it with the number that a controller has counted, where the spec says none."""
+        if self.replicas or kind.default_replicas is not None:
+            return self
+        counted: int = kind.count_kept(live, live)
+        return replace(self, replicas=counted) if counted else self
 
     def still_stands(self, live: Workload) -> bool:
         """Tell whether what our apply set in `spec.template` is still there.

@@ -182,17 +182,15 @@ class ObservedRollout:
             return replace(
                 self, snapshot=snapshot, new=NewPods(), hindrances=self.hindrances.with_faults(())
             )
-        kind = snapshot.kind
-        complete = (
-            self._is_observed(live) and kind.completion(snapshot, live, self.policy) is not None
-        )
+        kind, observed = snapshot.kind, self._is_observed(live)
+        complete = observed and kind.completion(snapshot, live, self.policy) is not None
         same = new.key == snapshot.current_key != ""
         new = new if same else NewPods.of(snapshot, self.fail_fast)
         limit = kind.deadline_seconds(live, self.policy)
         blindness = self.blindness.fold(at, snapshot, live, limit, new.ready)
         blind_seconds = blindness.seconds(at)
         faults = kind.faults(snapshot, live, self.fail_fast)
-        return self._with_parts(
+        after = self._with_parts(
             snapshot,
             self.progress.fold(at, snapshot, complete=complete, blind_seconds=blind_seconds),
             self.hindrances.fold(at - blind_seconds, faults),
@@ -200,6 +198,9 @@ class ObservedRollout:
             blindness,
             settled=self.settled or complete,
         )
+        is_counted = observed and self.deadline_decides
+        applied = self.applied.with_counted(live, kind) if is_counted else self.applied
+        return after if applied is self.applied else replace(after, applied=applied)
 
     def _with_parts(
         self,

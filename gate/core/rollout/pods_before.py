@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gate.core.model.body import FrozenMap
@@ -17,7 +17,7 @@ class PodsBefore:
     (`WorkloadKind.place_of_pod`). `usual` is the version of most pods, "" if there were none, and
     `others` has the places of all other pods. A place where no pod was has the usual one.
     `going` are the uids of those that were being deleted already, `count` is how many places had a
-    pod.
+    pod that was not.
     """
 
     usual: str = ""
@@ -26,12 +26,15 @@ class PodsBefore:
     count: int = 0
 
     @classmethod
-    def of(cls, versions: Mapping[str, str], going: Iterable[str] = ()) -> PodsBefore:
-        """Return them of versions by place."""
+    def of(
+        cls, versions: Mapping[str, str], going: Iterable[str] = (), leaving: Collection[str] = ()
+    ) -> PodsBefore:
+        """Return them of versions by place; of `leaving` places all pods were being deleted."""
         counts = Counter(versions.values())
         usual = counts.most_common(1)[0][0] if counts else ""
         others = {place: key for place, key in versions.items() if key != usual}
-        return cls(usual, FrozenMap(others), frozenset(going), len(versions))
+        count = sum(place not in leaving for place in versions)
+        return cls(usual, FrozenMap(others), frozenset(going), count)
 
     def ran(self, place: str, key: str) -> bool:
         """Tell whether the pod at a place ran that version."""

@@ -142,7 +142,9 @@ class Snapshot:
         owners = {owner_uid, *(one.uid for one in self.list_owned())}
         pods = (track.pod for track in self.pods.values() if track.pod.owner_uid in owners)
         going = (pod.uid for pod in pods if pod.deleting)
-        return self.with_pods_before(PodsBefore.of(versions, going))
+        staying = {kind.place_of_pod(pod) for pod in there if not pod.deleting}
+        leaving = versions.keys() - staying
+        return self.with_pods_before(PodsBefore.of(versions, going, leaving))
 
     def starts_to_go(self, pod: Pod) -> bool:
         """Tell whether a pod is being deleted, and was not yet as the attempt began."""

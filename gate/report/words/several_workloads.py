@@ -67,6 +67,7 @@ def of_several(result: Result) -> str:
             return _describe_failed(result, deciding)
         case Outcome.SUPERSEDED:
             said = [*_failed_and_left(result), _describe_superseded(result, own)]
+            said += _failed_and_back(result)
             is_forward = result["rollback"] is None
             return "; ".join([*said, *(never_written(result) if is_forward else ())])
         case Outcome.INCONCLUSIVE:
@@ -99,15 +100,20 @@ def _describe_failed(result: Result, deciding: list[WorkloadResult]) -> str:
     left = [one for one in result["workloads"] if one["outcome"] == Outcome.FAILED]
     guilty = [one for one in left if not is_innocent(one)]
     innocent = [one for one in left if is_innocent(one)]
-    back = [d for d in result["workloads"] if d["outcome"] == Outcome.ROLLED_BACK]
-    failed_back = [one for one in back if not is_innocent(one)]
     parts = [*_new_versions(result, guilty)]
-    for did, alike in group_workloads(failed_back, verb_of):
-        parts.append(f"{names_of(result, alike)} {did} and went back")
+    parts += _failed_and_back(result)
     for fate, alike in group_workloads(innocent, partial(fate_of, result)):
         left_so = fate_words(fate, len(alike))
         parts.append(f"nothing was found against {names_of(result, alike)}, which {left_so}")
     return "; ".join(parts)
+
+
+def _failed_and_back(result: Result) -> Iterator[str]:
+    """Say which versions failed, or were kept from completing, and went back."""
+    back = [one for one in result["workloads"] if one["outcome"] == Outcome.ROLLED_BACK]
+    failed = [one for one in back if not is_innocent(one)]
+    for did, alike in group_workloads(failed, verb_of):
+        yield f"{names_of(result, alike)} {did} and went back"
 
 
 def _describe_stuck(result: Result, stuck: list[WorkloadResult]) -> str:

@@ -22,6 +22,7 @@ DAEMON_SET: Final = WorkloadWords(
     version="ControllerRevision",
     parts="controllerrevisions,pods",
     when_empty="without a node to run on",
+    has_replicas=False,
     ends={
         Reason.VACUOUS: "{name} has no node to run on: nothing runs",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",

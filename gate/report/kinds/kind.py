@@ -68,7 +68,8 @@ class WorkloadWords:
     Of reasons: `failures` are the version's own fault, `steps` say what to do about each, in place
     of what holds for all kinds, and `limits` are the classes of `--fail-fast` that decide them.
     `end_of_pause` are the words after which kubectl ends a pause of `{called}`. `when_empty` is
-    what one is that wants no pod, and has none.
+    what one is that wants no pod, and has none; `has_replicas` is whether somebody can have scaled
+    it to that.
     """
 
     name: str
@@ -81,6 +82,7 @@ class WorkloadWords:
     limits: Mapping[str, str] = field(default_factory=dict)
     end_of_pause: tuple[str, ...] = ("rollout", "resume", "{called}")
     when_empty: str = SCALED_TO_ZERO
+    has_replicas: bool = True
 
     @property
     def runs_once(self) -> bool:

@@ -41,8 +41,8 @@ def fate_of(result: Result, workload: WorkloadResult) -> Fate:
         return Fate.DELETED
     if "deleting" in done:
         return Fate.BEING_DELETED
-    is_scaled = registry.of_entry(workload).when_empty == SCALED_TO_ZERO
-    return Fate.SCALED_TO_ZERO if is_scaled and workload["running"] == "none" else Fate.STAYS
+    is_scaled = workload["running"] == "none" and registry.of_entry(workload).has_replicas
+    return Fate.SCALED_TO_ZERO if is_scaled else Fate.STAYS
 
 
 def fate_words(fate: Fate, count: int) -> str:

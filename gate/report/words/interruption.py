@@ -12,7 +12,7 @@ from gate.report.kinds.kind import Stage
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.half_applied import is_unwritten, list_unwritten
 from gate.report.words.object_names import some_names, workload_name
-from gate.report.words.refusal import NOTHING, NOTHING_NEW
+from gate.report.words.refusal import NOTHING_NEW
 from gate.report.words.single_run import LEFT, stage_of
 
 _MOST_NAMED: Final = 3
@@ -27,8 +27,8 @@ def describe_interruption(result: Result) -> str:
     is_back = result["rollback"] is not None
     is_alike = is_back or len(workloads) == 1 or not any(one["changed"] for one in workloads)
     if len(workloads) in (len(unwritten), len(doubtful)):
-        said = result["message"]
-        return said.replace(NOTHING, NOTHING_NEW) if result["has_recovered"] else said
+        has_written = doubtful or any(one["action"] != "unchanged" for one in result["objects"])
+        return NOTHING_NEW if result["has_recovered"] and not has_written else result["message"]
     if is_alike and not (unwritten or runs or doubtful):
         return _say_of_all(result)
     rolling = [one for one in workloads if one not in (*unwritten, *doubtful, *runs)]

@@ -116,8 +116,22 @@ def test_what_was_verified_goes_before_what_was_rolled_out_without_a_pod(scene: 
     _begin_from_0(scene, "half")
     bad = web(2, behaviour=CRASH, replicas=4)
     result = scene.apply(settings("2"), bad, flags=["--force-conflicts"])
-    said = "nobody can tell whether what runs ever served, so a failure returns to the last"
+    said = "its status does not tell whether what runs ever served, so a failure returns to the"
     assert said in result.stderr
+    _assert_back(scene, assert_rolled_back(result, "CrashLoop"))
+
+
+@pytest.mark.contract("B1780", "B1750")
+def test_what_was_verified_served_whatever_its_controller_says(scene: Scene) -> None:
+    """Its pods were ready at once, so that the time of its controller's condition shows nothing."""
+    assert_verified(scene.apply(settings("1"), web(behaviour="ready=1;only=1, ready=2")))
+    scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+    scene.objects.wait_complete("web")
+    scene.kubectl("scale", "deployment/web", "--replicas=4", check=True)
+    scene.objects.wait_for("deployments", "web", _has_an_available_pod)
+    flags = ["--replicas", "apply"]
+    result = scene.apply(settings("2"), web(2, behaviour=CRASH, replicas=4), flags=flags)
+    assert "a failure returns to revision 1 (shop/web:1)" in result.stderr
     _assert_back(scene, assert_rolled_back(result, "CrashLoop"))
 
 

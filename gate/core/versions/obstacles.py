@@ -22,7 +22,7 @@ from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.open_findings import list_findings
 
 _SHORT: Final = CleanText("too few pods of what runs are available")
-_UNCLEAR: Final = CleanText("nobody can tell whether what runs ever served")
+_UNCLEAR: Final = CleanText("its status does not tell whether what runs ever served")
 _NONE_ALONE: Final = CleanText("no version serves alone")
 _NO_VERDICT: Final = Cause(
     Reason.COMPLETE, CleanText("no run has judged it with what stands beside it")

@@ -6,7 +6,7 @@ from typing import Final
 
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.outcome import Reason
-from gate.report.kinds.kind import Advice, WorkloadWords
+from gate.report.kinds.kind import Advice, Empty, WorkloadWords
 
 _WITHOUT_A_NODE: Final = (
     Advice(
@@ -21,8 +21,7 @@ DAEMON_SET: Final = WorkloadWords(
     "DaemonSet",
     version="ControllerRevision",
     parts="controllerrevisions,pods",
-    when_empty="without a node to run on",
-    has_replicas=False,
+    when_empty=Empty.NO_NODE,
     ends={
         Reason.VACUOUS: "{name} has no node to run on: nothing runs",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",

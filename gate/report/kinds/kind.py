@@ -10,7 +10,13 @@ from typing import Final
 from gate.core.model.remedy import Remedy
 
 REPLICA_SET: Final = "ReplicaSet"
-SCALED_TO_ZERO: Final = "scaled to 0"
+
+
+class Empty(enum.StrEnum):
+    """Why a workload has no pod, in words."""
+
+    SCALED_TO_ZERO = "scaled to 0"
+    NO_NODE = "without a node to run on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +74,7 @@ class WorkloadWords:
     Of reasons: `failures` are the version's own fault, `steps` say what to do about each, in place
     of what holds for all kinds, and `limits` are the classes of `--fail-fast` that decide them.
     `end_of_pause` are the words after which kubectl ends a pause of `{called}`. `when_empty` is
-    what one is that wants no pod, and has none; `has_replicas` is whether somebody can have scaled
-    it to that.
+    what one is that wants no pod, and has none.
     """
 
     name: str
@@ -81,8 +86,7 @@ class WorkloadWords:
     steps: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
     end_of_pause: tuple[str, ...] = ("rollout", "resume", "{called}")
-    when_empty: str = SCALED_TO_ZERO
-    has_replicas: bool = True
+    when_empty: Empty = Empty.SCALED_TO_ZERO
 
     @property
     def runs_once(self) -> bool:

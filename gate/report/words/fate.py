@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import TypeVar
 
 from gate.report.kinds import registry
-from gate.report.kinds.kind import SCALED_TO_ZERO
+from gate.report.kinds.kind import Empty
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.half_applied import is_innocent, is_unwritten
 from gate.report.words.object_names import list_own_objects
@@ -41,8 +41,8 @@ def fate_of(result: Result, workload: WorkloadResult) -> Fate:
         return Fate.DELETED
     if "deleting" in done:
         return Fate.BEING_DELETED
-    is_scaled = workload["running"] == "none" and registry.of_entry(workload).has_replicas
-    return Fate.SCALED_TO_ZERO if is_scaled else Fate.STAYS
+    is_scaled = registry.of_entry(workload).when_empty is Empty.SCALED_TO_ZERO
+    return Fate.SCALED_TO_ZERO if is_scaled and workload["running"] == "none" else Fate.STAYS
 
 
 def fate_words(fate: Fate, count: int) -> str:
@@ -52,7 +52,7 @@ def fate_words(fate: Fate, count: int) -> str:
         case Fate.STAYS:
             return "stays" if one else "stay"
         case Fate.SCALED_TO_ZERO:
-            return f"{'is' if one else 'are'} {SCALED_TO_ZERO}"
+            return f"{'is' if one else 'are'} {Empty.SCALED_TO_ZERO}"
         case Fate.BEING_DELETED:
             return f"{'is' if one else 'are'} being deleted"
         case Fate.DELETED:

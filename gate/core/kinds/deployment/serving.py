@@ -19,8 +19,8 @@ from gate.core.rollout.workload_kind import View
 _AT_ONCE_SECONDS: Final = 2.0
 """So soon after it was created a ReplicaSet may have been called rolled out without any pod.
 
-A pod takes as long at least to be scheduled, started and probed; both times are whole seconds."""
-
+Both times are whole seconds. A version whose pods were as fast is not told from one without any,
+unless its pods tell (`was_whole_before`)."""
 _WHY_UNCLEAR: Final = (
     "its controller may have called it rolled out when it had 0 replicas, and too few of its pods "
     "are available"
@@ -32,8 +32,9 @@ def find_serving(view: View[ReplicaSet], live: Deployment) -> Fact[Revision]:
 
     It serves if the ReplicaSet of the live template owns all available pods, at least one, and
     either the Deployment is `Available` or that template has been rolled out: one that has just
-    been scaled up is not `Available` until more of its pods are (`falls_short`). `Available` alone
-    is not enough: with maxUnavailable 100 % it is true without any pod.
+    been scaled up is not `Available` until more of its pods are (`falls_short`). Its conditions say
+    that, or its pods do (`was_whole_before`). `Available` alone is not enough: with maxUnavailable
+    100 % it is true without any pod.
     """
     current = view.current()
     if current is None or current.available_replicas < 1:

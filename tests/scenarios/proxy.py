@@ -17,6 +17,7 @@ from gate.app.rehearsal.virtual_world import Handle
 from gate.clock import Clock
 from sandbox.face import JSON_TYPE, Answer, Request
 from tests.bed.checked_gate import CheckedRun
+from tests.bed.policies import Policies
 from tests.bed.scene import Scene
 from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
 
@@ -27,11 +28,12 @@ Does = Callable[[Request, Handle], Answer]
 class Proxy:
     """Passes on what no rule is for; `scene` is that of the gate behind it.
 
-    `asked_at` has the seconds of all requests, `met` the requests that rules were for, `met_at`
-    their seconds.
+    `policies` are those of its cluster. `asked_at` has the seconds of all requests, `met` the
+    requests that rules were for, `met_at` their seconds.
     """
 
     scene: Scene
+    policies: Policies
     clock: Clock
 
     def __init__(self) -> None:
@@ -73,6 +75,7 @@ def proxy_before_a_sandbox(folder: Path) -> Iterator[Proxy]:
     with sandbox_bed(folder) as bed:
         assert isinstance(bed.users, PlayedUsers)
         proxy.clock = bed.users.played.clock
+        proxy.policies = bed.policies
         proxy.scene = scene_through(bed, proxy)
         yield proxy
 
@@ -172,6 +175,16 @@ def waits(clock: Clock, seconds: float) -> Does:
 
     def does(request: Request, handle: Handle) -> Answer:
         clock.wait(seconds)
+        return handle(request)
+
+    return does
+
+
+def first(act: Callable[[], object]) -> Does:
+    """Return what acts before the server hears of a request."""
+
+    def does(request: Request, handle: Handle) -> Answer:
+        act()
         return handle(request)
 
     return does

@@ -64,18 +64,25 @@ taken over from `kubectl apply`.
 
 
 def owned_fields(
-    managed_fields: ManagedFields, manager: str = FIELD_MANAGER, operation: str = "Apply"
+    managed_fields: ManagedFields,
+    manager: str = FIELD_MANAGER,
+    operation: str = "Apply",
+    *,
+    beside: ManagedFields = (),
 ) -> Fields | None:
     """Return what the manager owns of the object itself (no subresource), None for nothing.
 
     A map or list that it owns whole, but in which others own fields too, comes as `{".": {}}`: it
-    was applied empty, and what is in it is theirs.
+    was applied empty, and what is in it is theirs. So does one in which they own fields by
+    `beside`, the managed fields at another time.
     """
     own = _entry(managed_fields, manager, operation)
     if own is None:
         return None
     fields = _fields(own)
-    return None if fields is None else _without_theirs(fields, _all_but(managed_fields, own))
+    theirs = _all_but(beside, _entry(beside, manager, operation))
+    theirs = union(theirs, _all_but(managed_fields, own))
+    return None if fields is None else _without_theirs(fields, theirs)
 
 
 def _without_theirs(fields: Fields, theirs: Fields | None) -> Fields:

@@ -26,7 +26,7 @@ class UnexpectedAnswer(Exception):
 def applied_of(
     at: float, before: LiveObject | None, live: LiveObject, field_manager: str
 ) -> Applied:
-    """Return what our apply set, with the template fields that it owns.
+    """Return what our apply set, with the template fields that make the version.
 
     What had run to its end before, as a Job, is not run again, whatever of its spec changes.
 
@@ -41,7 +41,7 @@ def applied_of(
         uid=live.uid,
         generation=workload.generation,
         template=workload.template,
-        owned=own_template_fields(live) if field_manager == FIELD_MANAGER else None,
+        owned=find_template_fields(live, field_manager),
         at=at,
         new_template=was is None or was.template.body != workload.template.body,
         spec_changed=spec_changed(before, live) and not was_over,
@@ -49,10 +49,19 @@ def applied_of(
     )
 
 
-def own_template_fields(live: LiveObject) -> Body | None:
-    """Return the fields of a pod template that our manager owns, None if it owns none."""
-    owned = managed_fields.owned_fields(live.managed.thaw()["managedFields"], FIELD_MANAGER)
+def find_template_fields(live: LiveObject, field_manager: str = FIELD_MANAGER) -> Body | None:
+    """Return the fields of a pod template that make the version which a manager rolls out.
+
+    Those that our manager owns are the version that it applied. Of a write that applies none, as of
+    `restart`, and of what others applied, all that anybody owns count. None if nobody owns any.
+    """
+    entries = live.managed.thaw()["managedFields"]
+    owned = managed_fields.owned_fields(entries) if field_manager == FIELD_MANAGER else None
     below = field_set.descend(owned, "spec", "template")
+    if not below:
+        for entry in entries:
+            theirs = field_set.descend(entry.get("fieldsV1"), "spec", "template")
+            below = field_set.union(below, theirs or None)
     return Body.of(below) if below else None
 
 
@@ -61,8 +70,8 @@ def applied_found(
 ) -> Applied:
     """Return what is followed without a write, as by `verify`: its whole template is "ours".
 
-    `changed` is false if it is known to be as it was before. With `owned`, the fields of its
-    template that our manager owns, only those are.
+    `changed` is false if it is known to be as it was before. With `owned`, fields of its
+    template, only those are.
     """
     return Applied(
         live.uid,

@@ -17,11 +17,11 @@ from gate.core.ssa import field_set
 class Applied:
     """What our own apply returned, or what `verify` found.
 
-    `owned` is the FieldsV1 tree under `spec.template` that our manager owned in that answer, None
-    if the managed fields are unknown. `at` is when it was written or, if `found`, when somebody
-    else's version was found (monotonic seconds). `replicas` is how many pods it was to have, 0 of
-    what runs once; where a way back left a 0 that somebody had scaled it to, how many before that.
-    What has no such number of its own is to have what its controller counts first.
+    `owned` is the FieldsV1 tree under `spec.template` of the fields that make the version, in that
+    answer, None if the managed fields are unknown. `at` is when it was written or, if `found`, when
+    somebody else's version was found (monotonic seconds). `replicas` is how many pods it was to
+    have, 0 of what runs once; where a way back left a 0 that somebody had scaled it to, how many
+    before that. What has no such number of its own is to have what its controller counts first.
     """
 
     uid: str

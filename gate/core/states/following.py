@@ -11,7 +11,7 @@ from gate.core.attempt.awaited_objects import find_unready
 from gate.core.attempt.following import (
     applied_found,
     count_wanted,
-    own_template_fields,
+    find_template_fields,
     start_following,
 )
 from gate.core.attempt.state import Attempt, Step
@@ -120,7 +120,7 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
         if ref not in attempt.ledger.restored and (ref in set_.bodies or ref in set_.obstacles):
             continue
         before = attempt.plan.before(ref)
-        owned = own_template_fields(before) if before is not None else None
+        owned = find_template_fields(before) if before is not None else None
         applied = applied_found(attempt.now, snapshot.live, changed=False, owned=owned)
         # As after a write: nodes that go leave the version before without one, and not unjudged.
         applied = replace(applied, replicas=count_wanted(snapshot.live))

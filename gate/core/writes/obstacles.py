@@ -20,7 +20,7 @@ from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set, managed_fields
 from gate.core.writes.lost_response import has_landed
 from gate.core.writes.replacement import find_before
-from gate.core.writes.template_additions import is_beside
+from gate.core.writes.template_additions import is_left
 
 
 def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
@@ -104,7 +104,7 @@ def _changed_meanwhile(
     After a lost answer the change may be our own: the same apply is sent again, which does
     nothing if it was done, and fails if another manager owns a field now. Changes of metadata, and
     of replicas that a manager owns, are left to the server's own conflicts. What the write leaves
-    as it is in a pod template (`is_beside`) is no such change.
+    as it is (`is_left`) is no such change.
     """
     before = find_before(attempt, head.ref)
     if before is None or live is None or live.uid != before.uid:
@@ -116,9 +116,7 @@ def _changed_meanwhile(
         return Rejection(head.ref, Reason.CONFLICT, text, (REPLICAS_PATH,))
     if retry.uncertain or substance(live) == substance(before):
         return None
-    trial = attempt.plan.trial(head.ref)
-    leaves_theirs = head.verb in (Verb.APPLY, Verb.TAKE_OVER)
-    if leaves_theirs and is_beside(head.field_manager, trial, before, live):
+    if is_left(attempt, head.ref):
         return None
     return Rejection(head.ref, Reason.CONFLICT, CleanText("somebody changed it since it was read"))
 

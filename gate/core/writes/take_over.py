@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
@@ -27,9 +30,7 @@ def take_over_now(
     if "managedFields" in planned and before is not None:
         if before.managed == live.managed:
             return head.body
-        left = {entry.get("manager") for entry in planned["managedFields"]}
-        had = {entry.get("manager") for entry in before.managed.thaw()["managedFields"]}
-        taken = managed_fields.take_over(managed, (had - left) | {FIELD_MANAGER})
+        taken = managed_fields.take_over(managed, find_taken(head, before) | {FIELD_MANAGER})
     if planned.get("managers"):
         taken = managed_fields.take_over(taken or managed, planned["managers"]) or taken
     if planned.get("claims"):
@@ -39,3 +40,17 @@ def take_over_now(
         lost = subtract(planned["released"], changed)
         taken = release(taken or managed, lost, head.field_manager) or taken
     return None if taken is None else Body.of({"managedFields": taken})
+
+
+def find_taken(head: PlannedWrite, before: LiveObject) -> set[str]:
+    """Return the managers of an object of before of which a planned take-over leaves nothing."""
+    left = {entry.get("manager") for entry in head.body.thaw()["managedFields"]}
+    had = {str(entry.get("manager")) for entry in before.managed.thaw()["managedFields"]}
+    return had - left
+
+
+def as_taken_over(live: LiveObject, managers: Collection[str]) -> LiveObject:
+    """Return an object as it is once all that these managers own of it is ours."""
+    managed = live.managed.thaw()
+    taken = managed_fields.take_over(managed["managedFields"], managers)
+    return live if taken is None else replace(live, managed=Body.of({"managedFields": taken}))

@@ -1,18 +1,78 @@
-"""What others set in a pod template just before our write, beside what the write sets.
+"""What others set in a workload just before our write, beside what the write sets.
 
 A reloader does that as soon as the configuration of a version is written, before its workload is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from gate.core.attempt.journal import contains
+from gate.core.attempt.state import Attempt
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
+from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import content
 from gate.core.ssa.field_set import Fields, descend, select_changed, union
 from gate.core.ssa.managed_fields import owned_fields
+from gate.core.writes.replacement import find_before
+from gate.core.writes.take_over import as_taken_over, find_taken
 
 _TEMPLATE = ("spec", "template")
+
+
+def is_left(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether all that others changed in a workload since the preflight is left to them.
+
+    That is what `is_beside` says of an apply, for what it takes over as well. One that is not
+    written any more is held against what was there before, if no dry run tells what it was to be.
+    A write that rolls out what is there, as `restart` and `resume` do, leaves what is added to the
+    template, and every field of the spec beside what it sets.
+    """
+    live, before = attempt.ledger.live.get(ref), find_before(attempt, ref)
+    writes = [one for one in attempt.plan.writes if one.ref == ref]
+    if live is None or before is None or any(one.verb is Verb.DELETE for one in writes):
+        return False
+    is_applied = any(
+        one.verb is Verb.APPLY and one.field_manager == FIELD_MANAGER for one in writes
+    )
+    if writes and not is_applied:
+        return all(_rolls_out_the_same(one, before, live) for one in writes)
+    trial = attempt.plan.trial(ref)
+    is_given_up = attempt.course.leg is Leg.BACK or attempt.writes.rejection is not None
+    if trial is None and is_given_up:
+        trial = before
+    for one in writes:
+        if one.verb is Verb.TAKE_OVER:
+            managers = find_taken(one, before)
+            before, live = (as_taken_over(each, managers) for each in (before, live))
+    return is_beside(FIELD_MANAGER, trial, before, live)
+
+
+def _rolls_out_the_same(write: PlannedWrite, before: LiveObject, live: LiveObject) -> bool:
+    """Tell whether a write without a template still meets what it met before.
+
+    That is all that was in the template, what it sets, and whether its workload is paused.
+    """
+    if before.workload is None or live.workload is None or live.uid != before.uid:
+        return False
+    if live.workload.paused != before.workload.paused:
+        return False
+    sent, then, now = (one.thaw()["spec"] for one in (write.body, before.body, live.body))
+    if _select_sent(sent, then) != _select_sent(sent, now):
+        return False
+    return contains(_template(before), _template(live))
+
+
+def _select_sent(sent: Any, found: Any) -> Any:
+    """Return what an object has of the fields that are sent, None for each that it lacks."""
+    if not isinstance(sent, Mapping):
+        return found
+    inner = found if isinstance(found, Mapping) else {}
+    return {key: _select_sent(value, inner.get(key)) for key, value in sent.items()}
 
 
 def is_beside(

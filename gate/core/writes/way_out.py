@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Rejection, Retry, Step
-from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
@@ -18,7 +18,7 @@ from gate.core.writes.obstacles import is_done, out_of_time, substance, why_not_
 from gate.core.writes.replacement import find_before
 from gate.core.writes.request import is_refused_still, send
 from gate.core.writes.results import went_out
-from gate.core.writes.template_additions import is_beside
+from gate.core.writes.template_additions import is_left
 
 
 def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
@@ -61,7 +61,7 @@ def _next_deletion(attempt: Attempt, head: PlannedWrite) -> Step:
 def is_theirs(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether somebody else changed, created or deleted a workload since the preflight.
 
-    What they set beside what our apply sets (`is_beside`) makes it nobody else's.
+    What they set beside what our write sets (`is_left`) makes it nobody else's.
     """
     if not any(target.ref == ref for target in attempt.plan.targets):
         return False
@@ -70,16 +70,7 @@ def is_theirs(attempt: Attempt, ref: Ref) -> bool:
         return live is not before
     if live.uid != before.uid:
         return True
-    return substance(live) != substance(before) and not _is_left_by_apply(attempt, ref)
-
-
-def _is_left_by_apply(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether all that others changed, as it was read last, is left to them by our apply."""
-    live, before = attempt.ledger.live.get(ref), find_before(attempt, ref)
-    writes = (one for one in attempt.plan.writes if one.ref == ref)
-    if live is None or before is None or not all(one.verb is Verb.APPLY for one in writes):
-        return False
-    return is_beside(FIELD_MANAGER, attempt.plan.trial(ref), before, live)
+    return substance(live) != substance(before) and not is_left(attempt, ref)
 
 
 def became_theirs(attempt: Attempt, ref: Ref) -> bool:
@@ -101,7 +92,7 @@ def _is_seen_changed(attempt: Attempt, ref: Ref) -> bool:
         return False
     templates = [before.workload.template.body]
     read = attempt.ledger.live.get(ref)
-    if read is not None and read.workload is not None and _is_left_by_apply(attempt, ref):
+    if read is not None and read.workload is not None and is_left(attempt, ref):
         templates.append(read.workload.template.body)
     return live.uid != before.uid or live.template.body not in templates
 

@@ -31,7 +31,7 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
-from gate.core.writes.authorship import name_writer
+from gate.core.writes.authorship import name_changers, name_writer
 from gate.core.writes.failure_response import FailureResponse, find_response
 from gate.core.writes.way_out import became_theirs
 
@@ -162,7 +162,7 @@ def _name_writer(before: LiveObject | None, read: LiveObject | None) -> str:
         return ""
     if before is not None and before.workload is not None:
         is_same = before.workload.template.body == read.workload.template.body
-        return "" if is_same else name_writer(read, read.workload)
+        return "" if is_same else name_changers(before, read) or name_writer(read, read.workload)
     return name_writer(read, read.workload)
 
 

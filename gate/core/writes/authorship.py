@@ -10,9 +10,11 @@ import enum
 from typing import Final
 
 from gate.core.attempt.state import Attempt
+from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Workload
+from gate.core.plan.rollback_plan import WrittenObject, content, is_of_template
 from gate.core.ssa import field_set
 from gate.core.ssa.field_set import Fields
 from gate.core.writes.lost_response import has_landed
@@ -45,6 +47,66 @@ def find_author(attempt: Attempt, ref: Ref) -> Author:
     theirs = _list_others(live, head.field_manager)
     is_theirs = before is None or theirs != _list_others(before, head.field_manager)
     return Author.OTHERS if is_theirs and theirs else Author.UNKNOWN
+
+
+def find_changers(
+    before: LiveObject, live: LiveObject, field_manager: str = FIELD_MANAGER
+) -> dict[str, tuple[str, ...]]:
+    """Return which other managers own what `live` has otherwise than `before`, with the paths.
+
+    The status, and the number of replicas of a workload, do not count, nor does what others
+    removed: nobody owns that any more.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    then, now = (content(one.body) for one in (before, live))
+    for entry in live.managed.thaw().get("managedFields", ()):
+        manager = str(entry.get("manager"))
+        changed = field_set.select_changed(now, then, entry.get("fieldsV1") or None)
+        if live.workload is not None:
+            changed = field_set.subtract(changed, {"f:spec": _REPLICAS})
+        is_ours = manager in (FIELD_MANAGER, field_manager)
+        if not is_ours and entry.get("subresource") != "status" and changed:
+            found[manager] = (*found.get(manager, ()), *field_set.paths(changed))
+    return found
+
+
+def find_own_result(written: WrittenObject) -> Body:
+    """Return what a write of ours made of an object, without what others alone changed before."""
+    if written.before is None:
+        return written.after.body
+    ours: Fields | None = None
+    theirs: Fields | None = None
+    for entry in written.after.managed.thaw().get("managedFields", ()):
+        owned = entry.get("fieldsV1") or None
+        if entry.get("manager") in (FIELD_MANAGER, written.field_manager):
+            ours = field_set.union(ours, owned)
+        else:
+            theirs = field_set.union(theirs, owned)
+    then, made = written.before.body.thaw(), written.after.body.thaw()
+    alone = field_set.subtract(theirs, ours)
+    changed = field_set.select_changed(made, then, alone)
+    added = _collapse(field_set.select_left_out(made, then, alone))
+    own = field_set.graft(made, then, changed) if changed else made
+    for path in field_set.paths(added):
+        own = field_set.remove_field(own, path)
+    return Body.of(own)
+
+
+def _collapse(fields: Fields | None) -> Fields | None:
+    """Return a set with each map and item of a list whole that it names as such."""
+    if not fields:
+        return fields
+    return {
+        key: {} if field_set.ITSELF in inner else _collapse(inner) for key, inner in fields.items()
+    }
+
+
+def name_changers(before: LiveObject | None, live: LiveObject | None) -> str:
+    """Name who changed the pod template between two reads of an object, "" if that is not known."""
+    if before is None or live is None:
+        return ""
+    found = find_changers(before, live).items()
+    return " and ".join(who for who, paths in found if any(map(is_of_template, paths)))
 
 
 def name_writer(read: LiveObject | None, live: Workload | None) -> str:

@@ -13,6 +13,7 @@ from gate.core.plan.kept_otherwise import find_kept_otherwise
 from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import why_not_restored, writes_back
 from gate.core.protocol.effects import Write
+from gate.core.writes.authorship import find_own_result
 from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
 from gate.core.writes.results import has_restored, has_written_back
@@ -84,11 +85,14 @@ def _irreversible(attempt: Attempt, ref: Ref) -> str:
 
 
 def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:
-    """Return what the apply changed; a created object is not listed field by field."""
+    """Return what the apply changed; a created object is not listed field by field.
+
+    What others set just before it, and still own alone, is none of its changes.
+    """
     written = attempt.ledger.written.get(ref)
     if written is None or written.before is None or not written.changed:
         return []
-    return changed_paths(written.before.body, written.after.body)
+    return changed_paths(written.before.body, find_own_result(written))
 
 
 def _at_end(attempt: Attempt, ref: Ref) -> AtEnd | None:

@@ -14,9 +14,10 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
-from gate.core.plan.rollback_plan import find_versions
+from gate.core.plan.rollback_plan import find_versions, is_of_template
 from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
+from gate.core.writes.authorship import find_changers
 from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
 from gate.report.document.running_pods import is_scaled_to_zero
@@ -40,6 +41,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_iter_paused(attempt),
         *_iter_autoscaled(attempt),
         *_iter_taken_fields(attempt),
+        *_iter_set_before(attempt),
         *_iter_kept_otherwise(attempt),
         *_iter_dropped_paths(attempt),
         *_iter_kept_paths(attempt),
@@ -208,6 +210,21 @@ def _iter_taken_fields(attempt: Attempt) -> Iterator[str]:
             lost = lost_fields(written, attempt.ledger.restored.get(ref))
             for manager, paths in sorted(lost.items()):
                 yield f"{name(ref)}: {_join_paths(paths)} taken from {manager}"
+
+
+def _iter_set_before(attempt: Attempt) -> Iterator[str]:
+    """Name what others put into the template of a version that failed, just before its write."""
+    failed = (Outcome.FAILED, Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
+    for ref, ending in attempt.result.endings.items():
+        written = attempt.ledger.written.get(ref)
+        if ending.outcome not in failed or written is None or written.before is None:
+            continue
+        changers = find_changers(written.before, written.after, written.field_manager)
+        for manager, changed in changers.items():
+            paths = tuple(path for path in changed if is_of_template(path))
+            if paths:
+                which = f"{attempt.plan.name_of(ref)}: {_join_paths(paths)}"
+                yield f"{which} was set by {manager}, just before this run wrote what failed"
 
 
 def _iter_kept_otherwise(attempt: Attempt) -> Iterator[str]:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from bench.measure import table
-from gate.core.attempt.following import applied_found
+from gate.core.attempt.new_rollout import applied_found
 from gate.core.kinds.registry import unseen
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Observed

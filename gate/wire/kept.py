@@ -12,7 +12,7 @@ from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Kept, Reach
+from gate.core.plan.record import Kept, Reach
 from gate.core.rollout.causes import Cause
 from gate.wire import decode
 from gate.wire.decode import DecodeError

@@ -18,9 +18,9 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref
 from gate.core.model.remedy import Remedy
-from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
+from gate.core.plan.record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.target_set import AppliedVersion, TargetSet, UndoLimits
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause

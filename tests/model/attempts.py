@@ -136,7 +136,7 @@ def begun(world: World, scene: Scene) -> Stepped:
     world = world._replace(number=number, again="", deaf=(), evicted=(), past=None, watching=True)
     recovery = recovery_of(world)
     if recovery is not None:
-        books = world.books._replace(journal="", read="", taken=False, blind_seconds=0.0)
+        books = world.books._replace(record_leg="", read="", taken=False, blind_seconds=0.0)
         books = books._replace(refused=False, failed=False, lost=(), unseen=False, blocking="")
         return _begun(world._replace(books=books), recovery)
     plan = plan_of(world.cluster, scene, lease.history, world.settings)

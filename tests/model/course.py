@@ -144,7 +144,7 @@ def _answer(world: World, effect: Asking) -> Stepped:
     now, effect_id = attempt.now, effect.effect_id
     match effect:
         case SaveRecord(record=record):
-            books = books._replace(journal=attempt.course.leg.value)
+            books = books._replace(record_leg=attempt.course.leg.value)
             world = world._replace(books=books, lease=world.lease.saved(record))
             return heard(world, Recorded(now, effect_id))
         case Read(whole_rollout=True):

@@ -25,8 +25,8 @@ from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Pod, Ref, Template
-from gate.core.plan.journal_record import Kept
 from gate.core.plan.plan import Plan
+from gate.core.plan.record import Kept
 from gate.core.protocol.effects import Write
 from gate.core.rollout.applied import Applied
 from gate.core.rollout.blind_time import CONDITION_STANDS_SECONDS, CONTROLLER_LAG_SECONDS, Blindness

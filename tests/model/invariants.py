@@ -102,7 +102,7 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
     ref = shown.ref_of(before.cluster)
     if before.attempt is not None and ref in before.attempt.interference.departures:
         yield "S10: a write after the Deployment was known to be somebody else's"
-    if books.journal != attempt.course.leg.value:
+    if books.record_leg != attempt.course.leg.value:
         yield "L2: a write that no record stands for"
     yield from _needed(before, after, write)
     yield from _beside_others(attempt)

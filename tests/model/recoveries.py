@@ -88,7 +88,7 @@ def left_open(scene: Scene) -> Iterator[World]:
             return
         if world.lease.record is not None:
             late = tuple(one._replace(late=True) for one in world.flights if one.answer is None)
-            books = world.books._replace(journal="", read="", taken=False)
+            books = world.books._replace(record_leg="", read="", taken=False)
             dead = world._replace(attempt=None, flights=(), again="", past=None, books=books)
             yield dead._replace(flights=late)
 

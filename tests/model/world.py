@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from gate.core.attempt.state import Attempt
 from gate.core.model.outcome import Outcome
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 from gate.core.protocol.effects import Effect, Write
 from gate.core.protocol.events import AttemptEvent
 from gate.core.rollout.policy import Policy
@@ -84,7 +84,7 @@ class Books(NamedTuple):
     """What happened that neither the cluster nor the attempt tells.
 
     Of the present attempt: `found` is the template that was there before it, `served` the image
-    that served then. `journal` is the leg whose record stands. `out` and `back` count the writes
+    that served then. `record_leg` is the leg whose record stands. `out` and `back` count the writes
     that had an effect, `late` is whether one of them had it after the gate had stopped waiting.
     `read` is what was complete when all was read last, "" for nothing, `blind_seconds` how long the
     server was away for a while. `configured` is whether the ConfigMap was written, `settings` the
@@ -102,7 +102,7 @@ class Books(NamedTuple):
 
     found: Template = Template("")
     served: str = ""
-    journal: str = ""
+    record_leg: str = ""
     out: int = 0
     back: int = 0
     read: str = ""

@@ -33,8 +33,8 @@ from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
 from gate.core.versions.next_return import next_return
-from gate.core.versions.obstacles import find_last_word, obstacle
 from gate.core.versions.open_findings import list_findings
+from gate.core.versions.return_doubts import find_last_word, obstacle
 from gate.core.versions.undo_choice import choose_version
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import lacking_now

@@ -9,7 +9,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import is_workload
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 
 
 def find_undo(context: CommandContext, ends: Sequence[Attempt], ref: Ref) -> Attempt | None:

@@ -15,7 +15,7 @@ from gate.app.runtime.session import Session
 from gate.core.kinds.registry import has_way_back, locks_of
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.resumption import resume
 from gate.core.rollout.snapshot import Snapshot

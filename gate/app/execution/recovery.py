@@ -27,8 +27,8 @@ from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan
+from gate.core.plan.record import Record
 from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.replaced_objects import find_not_replaced
 from gate.core.recovery.resumption import Found, resume

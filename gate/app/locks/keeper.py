@@ -24,8 +24,8 @@ from gate.core.model.body import Body
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
+from gate.core.plan.record import Record
 from gate.core.protocol.effects import Release, SaveRecord
 from gate.core.protocol.events import Recorded, Released
 from gate.core.rollout.causes import Cause

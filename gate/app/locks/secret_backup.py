@@ -11,7 +11,7 @@ from dataclasses import replace
 from gate.core.model.body import FrozenMap
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Kept, Record
+from gate.core.plan.record import Kept, Record
 from gate.core.plan.target_set import TargetSet
 from gate.kube.failures import ApiError, Forbidden, UidMismatch
 from gate.kube.kept_secrets import KeptSecrets

@@ -15,8 +15,8 @@ from gate.cluster_name import ClusterName
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
+from gate.core.plan.record import Record
 from gate.core.versions.history import History
 from gate.kube.failures import ApiError, Forbidden
 from gate.kube.kinds.registry import find_by_word

@@ -8,7 +8,7 @@ from gate.app.runtime.masking import learn
 from gate.app.runtime.session import Session
 from gate.config import Settings
 from gate.core.model.objects import Ref
-from gate.core.readiness.needs import defines, is_definition
+from gate.core.readiness.object_needs import defines, is_definition
 from gate.kube.failures import NotFound
 from gate.kube.resource import Resource, check_segment
 from gate.manifests.body import value_at

@@ -19,7 +19,7 @@ from gate.core.kinds.registry import locks_of
 from gate.core.model.fact import Absent, Known
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
-from gate.core.readiness.needs import why_kept
+from gate.core.readiness.object_needs import why_kept
 from gate.core.rollout.policy import BlockedPods, OnFirstFailure
 from gate.kube.access import Permission, granting, list_needed, looking_around, removing
 from gate.kube.failures import Forbidden

@@ -8,7 +8,7 @@ from gate.app.locks.memory import Memory, secret_permissions
 from gate.app.locks.verified_bodies import permissions
 from gate.app.preflight.server_dry_run import Prepared
 from gate.app.runtime.session import Session
-from gate.core.attempt.journal import record_of
+from gate.core.attempt.record import record_of
 from gate.core.model.body import Body
 from gate.core.model.environment_values import without_values
 from gate.core.model.fact import Unknown

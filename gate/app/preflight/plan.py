@@ -44,7 +44,7 @@ from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan, PlannedWrite, Target, in_phases
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import resume_body
-from gate.core.readiness.needs import find_own_needs
+from gate.core.readiness.object_needs import find_own_needs
 from gate.core.readiness.pod_environment import has_in_environment
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from gate.duration import format_seconds

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
-from gate.core.attempt.journal import contains
+from gate.core.model.body import contains
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason

@@ -27,7 +27,7 @@ from gate.core.versions.candidates import Candidates
 from gate.core.versions.doubts import with_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
-from gate.core.versions.obstacles import describe_doubt, obstacle, why_not_alone
+from gate.core.versions.return_doubts import describe_doubt, obstacle, why_not_alone
 from gate.core.versions.selection import (
     kept_bodies_needed,
     select,

@@ -17,7 +17,7 @@ from gate.core.model.naming import Naming, naming
 from gate.core.model.objects import Ref
 from gate.core.plan.rollback_plan import content
 from gate.core.protocol.effects import Write
-from gate.core.readiness.needs import defines, is_definition
+from gate.core.readiness.object_needs import defines, is_definition
 from gate.core.ssa import unions
 from gate.errors import RefusedError
 from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound

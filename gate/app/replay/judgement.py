@@ -15,7 +15,7 @@ from typing import Any
 from gate.app.replay.recorded_answers import RecordedAnswers
 from gate.core.attempt import health_checks
 from gate.core.attempt.ending import Ending
-from gate.core.attempt.following import applied_of, start_following
+from gate.core.attempt.new_rollout import applied_of, start_following
 from gate.core.attempt.state import Attempt
 from gate.core.checks.spec import Check
 from gate.core.kinds.registry import unseen

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of, workload_ref
-from gate.core.attempt.following import applied_found
+from gate.core.attempt.new_rollout import applied_found
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gate.app.runtime.command_start import CommandStart
 from gate.clock import Clock
-from gate.core.attempt.replacement import Stage
+from gate.core.attempt.pod_replacement import Stage
 from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.tick_grid import Tick

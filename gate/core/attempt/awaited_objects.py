@@ -12,7 +12,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.model.readiness import NOT_THERE, UNJUDGED, Readiness, ReadinessKind
 from gate.core.plan.leg import Leg
-from gate.core.readiness.needs import CLAIM, kind_key, uses_claim
+from gate.core.readiness.object_needs import CLAIM, kind_key, uses_claim
 from gate.core.readiness.rules import may_change
 from gate.core.rollout.policy import WaitFor
 from gate.core.rollout.verdict import Verdict, VerdictKind

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gate.core.attempt.check_answers import find_passed
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref, Revision
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 from gate.core.versions.closing_workload import ClosingWorkload
 from gate.core.versions.judged_version import JudgedVersion
 

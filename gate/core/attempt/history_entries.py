@@ -9,7 +9,6 @@ from typing import Final
 from gate.core.attempt.check_answers import iter_against
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.ending_workload import revisions_of, workload_of
-from gate.core.attempt.journal import record_of
 from gate.core.attempt.left_objects import (
     collect_left,
     collect_written,
@@ -21,6 +20,7 @@ from gate.core.attempt.left_objects import (
 )
 from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.left_version import find_left_version
+from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.version_before import is_same_throughout, stays_as_remembered
 from gate.core.attempt.version_failures import (
@@ -39,7 +39,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import UNPROVEN, WITHOUT_A_FAILURE, Outcome, Reason
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa.applied_fields import applied_digest

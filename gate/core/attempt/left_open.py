@@ -11,7 +11,7 @@ import math
 from typing import Final
 
 from gate.core.attempt.last_look import FindingKind
-from gate.core.attempt.replacement import Stage
+from gate.core.attempt.pod_replacement import Stage
 from gate.core.attempt.state import Attempt, Rejection
 from gate.core.model.outcome import Outcome, Reason
 

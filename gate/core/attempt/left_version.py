@@ -9,7 +9,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.judged_version import LeftVersion, template_digest
 

@@ -15,7 +15,7 @@ from gate.core.attempt.contact import Contact
 from gate.core.attempt.doubt import Doubt
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.last_look import Finding, LeftObject
-from gate.core.attempt.replacement import Replacement
+from gate.core.attempt.pod_replacement import Replacement
 from gate.core.attempt.transitions import State
 from gate.core.attempt.wait import Wait
 from gate.core.checks.run import CheckRun, Conclusion

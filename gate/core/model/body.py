@@ -144,3 +144,20 @@ class FrozenMap(Mapping[Key, Value]):
         changed: FrozenMap[Key, Value] = FrozenMap(self._items)
         del changed._items[key]
         return changed
+
+
+def contains(sent: Any, live: Any) -> bool:
+    """Tell whether `live` has all of a body that was sent; for use without a dry run.
+
+    Lists of named items are matched by name, other lists item by item; null matches a missing
+    value.
+    """
+    if isinstance(sent, Mapping):
+        found = live if isinstance(live, Mapping) else {}
+        return all(contains(value, found.get(key)) for key, value in sent.items())
+    if isinstance(sent, list) and isinstance(live, list):
+        if all(isinstance(one, Mapping) and "name" in one for one in (*sent, *live)):
+            named = {one["name"]: one for one in live}
+            return all(contains(one, named.get(one["name"])) for one in sent)
+        return len(sent) == len(live) and all(map(contains, sent, live))
+    return bool(sent == live)

@@ -3,11 +3,11 @@
 __all__ = [
     "forced_fields",
     "foreseen_return",
-    "journal_record",
     "kept_otherwise",
     "leg",
     "phases",
     "plan",
+    "record",
     "replica_ownership",
     "rollback_plan",
     "taken_fields",

@@ -16,8 +16,8 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
 from gate.core.model.origin import NO_ORIGIN, Origin
-from gate.core.plan.journal_record import Resumed
 from gate.core.plan.phases import NO_NEEDS, Phase, find_needs, order_by_phase
+from gate.core.plan.record import Resumed
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.policy import OnFailure, Policy

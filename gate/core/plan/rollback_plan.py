@@ -24,7 +24,7 @@ from gate.core.plan.replica_ownership import with_live_replicas, would_lose_data
 from gate.core.plan.return_ownership import after_take_over
 from gate.core.plan.target_set import TargetSet
 from gate.core.plan.workload_body import pause_body, without_pause
-from gate.core.readiness.needs import why_kept
+from gate.core.readiness.object_needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa import managed_fields
 from gate.core.ssa.applied_fields import named_body

@@ -10,7 +10,7 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Pod, Ref
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 from gate.core.rollout.policy import BlockedPods
 from gate.core.versions.history import Closed
 

@@ -1,3 +1,3 @@
 """Is an object ready for use? What its status says, kind by kind, and what it needs of others."""
 
-__all__ = ["needs", "pod_environment", "rules"]
+__all__ = ["object_needs", "pod_environment", "rules"]

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from gate.core.checks.spec import OnInconclusive
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 
 
 def find_gone_after_end(

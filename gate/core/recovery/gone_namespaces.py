@@ -9,7 +9,7 @@ from typing import Final
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 
 _LATER: Final = "~"
 """Sorts behind every time."""

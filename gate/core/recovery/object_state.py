@@ -9,12 +9,11 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from gate.core.attempt.following import applied_of
-from gate.core.attempt.journal import contains
-from gate.core.model.body import Body
+from gate.core.attempt.new_rollout import applied_of
+from gate.core.model.body import Body, contains
 from gate.core.model.fact import Fact, Known
 from gate.core.model.live_object import LiveObject
-from gate.core.plan.journal_record import Kept
+from gate.core.plan.record import Kept
 from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set
 from gate.core.ssa.managed_fields import owned_fields

@@ -13,9 +13,9 @@ from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Kept, Resumed
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
+from gate.core.plan.record import Kept, Resumed
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
 
 

@@ -10,7 +10,7 @@ from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.journal_record import Resumed
+from gate.core.plan.record import Resumed
 
 UNDONE: Final = CleanText("an undo takes back what the gate had left")
 """Why an attempt goes back although it may have been complete."""

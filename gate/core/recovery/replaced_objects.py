@@ -8,7 +8,7 @@ from dataclasses import replace
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 
 Found = Mapping[Ref, Fact[LiveObject]]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gate.core.attempt.last_look import LeftObject
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Resumed
+from gate.core.plan.record import Resumed
 from gate.core.plan.rollback_plan import WrittenObject
 
 

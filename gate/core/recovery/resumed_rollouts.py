@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.following import applied_found, applied_of, start_following
+from gate.core.attempt.new_rollout import applied_found, applied_of, start_following
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import kind_of
 from gate.core.plan.plan import Target

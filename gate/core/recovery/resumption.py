@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gate.core.attempt.ending import Ending
-from gate.core.attempt.following import applied_found
-from gate.core.attempt.replacement import Replacement, Stage
+from gate.core.attempt.new_rollout import applied_found
+from gate.core.attempt.pod_replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt, Rejection, Undecided
 from gate.core.checks.spec import OnInconclusive
 from gate.core.model.body import FrozenMap
@@ -20,9 +20,9 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.journal_record import Followed, Kept, Record, Resumed
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
+from gate.core.plan.record import Followed, Kept, Record, Resumed
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
 from gate.core.recovery.gone_after_end import find_gone_after_end
 from gate.core.recovery.object_state import ObjectState, classify_member, classify_object, trial

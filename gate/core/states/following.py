@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.awaited_objects import find_unready
-from gate.core.attempt.following import (
+from gate.core.attempt.new_rollout import (
     applied_found,
     count_wanted,
     find_template_fields,

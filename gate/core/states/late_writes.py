@@ -6,17 +6,17 @@ once more at the end: where it was done after all, not everything is back.
 
 from __future__ import annotations
 
-from gate.core.attempt.following import applied_of
-from gate.core.attempt.journal import contains, record_of
+from gate.core.attempt.new_rollout import applied_of
+from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt
-from gate.core.model.body import Body
+from gate.core.model.body import Body, contains
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Workload
-from gate.core.plan.journal_record import Kept
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.record import Kept
 from gate.core.recovery.object_state import ObjectState, classify_object, trial
 from gate.core.writes.lost_response import has_landed
 from gate.core.writes.order import answers_lost

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.core.attempt.journal import record_now
+from gate.core.attempt.record import record_now
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.protocol.effects import SaveRecord

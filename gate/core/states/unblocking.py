@@ -13,8 +13,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.core.attempt.journal import record_now
-from gate.core.attempt.replacement import Replacement, Stage
+from gate.core.attempt.pod_replacement import Replacement, Stage
+from gate.core.attempt.record import record_now
 from gate.core.attempt.state import Attempt, Step
 from gate.core.model.objects import Pod, Ref, Workload
 from gate.core.model.outcome import Reason

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.doubt import Doubt
-from gate.core.attempt.following import UnexpectedAnswer
 from gate.core.attempt.limits import RETRY_SECONDS, SETTLING_SECONDS
+from gate.core.attempt.new_rollout import UnexpectedAnswer
 from gate.core.attempt.state import Attempt, Rejection, Retry
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from gate.core.attempt.following import applied_found, start_following
+from gate.core.attempt.new_rollout import applied_found, start_following
 from gate.core.attempt.state import Attempt, Course, Ledger, Step, Workloads
 from gate.core.attempt.transitions import Place, State, Trigger, after
 from gate.core.model.body import FrozenMap

@@ -15,8 +15,8 @@ from gate.core.plan.target_set import AppliedVersion
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.obstacles import left_unverified
 from gate.core.versions.open_findings import list_findings
+from gate.core.versions.return_doubts import left_unverified
 
 
 def with_doubts(candidates: Candidates, plan: Plan, applied: AppliedVersion) -> AppliedVersion:

@@ -29,7 +29,7 @@ from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.candidates import Candidates, Others, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.obstacles import (
+from gate.core.versions.return_doubts import (
     find_doubt,
     is_best_known,
     left_unverified,

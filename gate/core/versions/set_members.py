@@ -13,7 +13,7 @@ from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates, Others
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
-from gate.core.versions.obstacles import left_unverified
+from gate.core.versions.return_doubts import left_unverified
 from gate.core.versions.shared_members import SharedMember, shared_members
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")

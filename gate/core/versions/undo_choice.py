@@ -26,7 +26,7 @@ from gate.core.versions.judged_version import (
     is_restarted,
     template_digest,
 )
-from gate.core.versions.obstacles import obstacle, serves_by_on_delete
+from gate.core.versions.return_doubts import obstacle, serves_by_on_delete
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from gate.core.plan.replica_ownership import REPLICAS_PATH
 from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set, managed_fields
 from gate.core.writes.lost_response import has_landed
-from gate.core.writes.replacement import find_before
+from gate.core.writes.recreation import find_before
 from gate.core.writes.template_additions import is_left
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gate.core.attempt.journal import contains
-from gate.core.model.body import Body
+from gate.core.model.body import Body, contains
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.following import applied_of, count_wanted, start_following
 from gate.core.attempt.last_look import LeftObject
+from gate.core.attempt.new_rollout import applied_of, count_wanted, start_following
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import kind_of
 from gate.core.model.body import Body
@@ -24,7 +24,7 @@ from gate.core.rollout.snapshot import Snapshot
 from gate.core.ssa import managed_fields
 from gate.core.ssa.last_applied import without_last_applied
 from gate.core.versions.judged_version import template_digest
-from gate.core.writes.replacement import find_before
+from gate.core.writes.recreation import find_before
 
 NOT_ANSWERED = Unknown("the answer was lost")
 """Did a write create its object? Not known if only a read shows that it was done."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gate.core.attempt.journal import contains
 from gate.core.attempt.state import Attempt
+from gate.core.model.body import contains
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
@@ -18,7 +18,7 @@ from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import content
 from gate.core.ssa.field_set import Fields, descend, select_changed, union
 from gate.core.ssa.managed_fields import owned_fields
-from gate.core.writes.replacement import find_before
+from gate.core.writes.recreation import find_before
 from gate.core.writes.take_over import as_taken_over, find_taken
 
 _TEMPLATE = ("spec", "template")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.core.attempt.replacement import LEFT
+from gate.core.attempt.pod_replacement import LEFT
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import describe_open_write
 from gate.core.kinds.registry import has_way_back
@@ -15,7 +15,7 @@ from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
 from gate.core.plan.rollback_plan import find_versions, is_of_template
-from gate.core.readiness.needs import why_kept
+from gate.core.readiness.object_needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.writes.authorship import find_changers
 from gate.core.writes.failure_response import find_response

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.versions.obstacles import describe_doubt
+from gate.core.versions.return_doubts import describe_doubt
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.changed_parts import describe_change

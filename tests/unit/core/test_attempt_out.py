@@ -1,4 +1,4 @@
-"""The way out: from the journal to a verdict that a quorum read has confirmed."""
+"""The way out: from the record to a verdict that a quorum read has confirmed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from gate.core.attempt.following import UnexpectedAnswer
+from gate.core.attempt.new_rollout import UnexpectedAnswer
 from gate.core.attempt.transitions import State
 from gate.core.kinds.deployment.objects import DEPLOYMENT
 from gate.core.model.fact import Absent

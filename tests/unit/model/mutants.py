@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gate.core.attempt import journal
-from gate.core.attempt.replacement import Replacement, Stage
+from gate.core.attempt import record as attempt_record
+from gate.core.attempt.pod_replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt, Purpose, Rejection, Step
 from gate.core.attempt.transitions import State, Trigger
 from gate.core.kinds.stateful_set import blocking, completion
@@ -22,8 +22,8 @@ from gate.core.model.lock_holder import HasEnded, Holder
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan import rollback_plan
-from gate.core.plan.journal_record import Followed
 from gate.core.plan.plan import PlannedWrite, Target
+from gate.core.plan.record import Followed
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Read, RemovePod, Write
 from gate.core.recovery import resumption
@@ -88,7 +88,7 @@ def live_unchecked_before_the_rollback(patch: pytest.MonkeyPatch) -> None:
 
 
 @found_in("good", "L2")
-def journal_after_the_write(patch: pytest.MonkeyPatch) -> None:
+def record_after_the_write(patch: pytest.MonkeyPatch) -> None:
     """The record is saved once the writes of the leg are done."""
     record, follow = STATES[State.RECORDING].enter, Following.enter
 
@@ -354,7 +354,7 @@ def blocker_not_looked_at_again(patch: pytest.MonkeyPatch) -> None:
 @found_in("ordered-crashing", "L2")
 def removal_not_in_the_record(patch: pytest.MonkeyPatch) -> None:
     """Nobody who comes next knows which pod is removed."""
-    patch.setattr(journal, "_with_removed", lambda _attempt, record: record)
+    patch.setattr(attempt_record, "_with_removed", lambda _attempt, record: record)
 
 
 @found_in("ordered-crashing", "S2", 1, is_long=True)

@@ -20,8 +20,8 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
-from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
+from gate.core.plan.record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.target_set import AppliedVersion, TargetSet, UndoLimits
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause

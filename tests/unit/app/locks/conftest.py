@@ -20,8 +20,8 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import NOBODY, Holder
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Kept, Record
 from gate.core.plan.leg import Leg
+from gate.core.plan.record import Kept, Record
 from gate.core.protocol.effects import Release, SaveRecord
 from gate.core.protocol.events import Recorded, Released
 from gate.core.rollout.policy import Policy

@@ -9,7 +9,7 @@ import pytest
 
 from gate.app.locks.held_locks import LookAtLocks
 from gate.app.locks.keeper import RENEWAL_SECONDS, RETRY_SECONDS
-from gate.core.plan.journal_record import Record
+from gate.core.plan.record import Record
 from gate.core.protocol.effects import Release, SaveRecord
 from gate.core.protocol.events import Recorded, Released
 from gate.core.versions.history import Closed

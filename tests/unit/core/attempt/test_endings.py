@@ -9,9 +9,9 @@ import pytest
 
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.history_entries import closed_of
-from gate.core.attempt.journal import record_of
 from gate.core.attempt.last_look import Finding, FindingKind, LeftObject, compare
 from gate.core.attempt.left_version import find_left_version
+from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt, Rejection
 from gate.core.attempt.version_before import is_same_throughout
 from gate.core.attempt.version_failures import find_doubt_of_jobs, find_failed_return
@@ -21,9 +21,9 @@ from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.journal_record import Resumed
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Target
+from gate.core.plan.record import Resumed
 from gate.core.rollout.policy import Budgets, Policy
 from tests.table import check_each
 from tests.unit.core.leaves import config, manifest

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.core.attempt.following import applied_of
+from gate.core.attempt.new_rollout import applied_of
 from gate.core.kinds.check_variables import is_measured
 from gate.core.kinds.job.kind import JobKind
 from gate.core.kinds.job.objects import JOB, Job

@@ -9,7 +9,7 @@ import pytest
 from gate.core.model.objects import Ref
 from gate.core.model.readiness import ReadinessKind
 from gate.core.plan.phases import Phase, find_needs, order_by_phase
-from gate.core.readiness.needs import find_own_needs
+from gate.core.readiness.object_needs import find_own_needs
 from gate.core.readiness.rules import readiness_of
 from tests.table import each
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.journal import contains
+from gate.core.model.body import contains
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Kept
+from gate.core.plan.record import Kept
 from gate.core.protocol.effects import SaveRecord
 from gate.core.recovery.object_state import ObjectState, classify_object
 from tests.unit.core.leaves import IMAGE, config, manifest

@@ -17,9 +17,9 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
+from gate.core.plan.record import Record
 from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
@@ -36,7 +36,7 @@ LATER = 500.0
 
 
 class Dying(Player):
-    """An attempt whose gate ends at some moment, and what its journal says then."""
+    """An attempt whose gate ends at some moment, and what its record says then."""
 
     answered = 0
     saved: Record | None = None

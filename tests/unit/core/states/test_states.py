@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gate.core.attempt.last_look import FindingKind
-from gate.core.attempt.replacement import Replacement, Stage
+from gate.core.attempt.pod_replacement import Replacement, Stage
 from gate.core.attempt.transitions import TRANSITIONS, IllegalTransition, State, Trigger, after
 from gate.core.endings.rollback_ending import with_refused_removals
 from gate.core.model.body import FrozenMap

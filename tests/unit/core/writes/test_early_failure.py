@@ -13,8 +13,8 @@ from gate.core.attempt.limits import RETRY_SECONDS
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
+from gate.core.plan.record import Record
 from gate.core.protocol.effects import Read, SaveRecord
 from gate.core.protocol.events import AttemptEvent, Interrupted, LeaseLost, ReadBack
 from gate.core.rollout.policy import Budgets, OnFailure, OnInterrupt, Policy, Response

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from gate.core.attempt.state import Attempt
-from gate.core.model.body import Body
+from gate.core.model.body import Body, contains
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Followed, Kept, Reach, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
+from gate.core.plan.record import Followed, Kept, Reach, Record, RemovedPod
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.taken_fields import removes_taken_fields
 from gate.core.rollout.causes import Cause
@@ -163,20 +161,3 @@ def _changes(before: LiveObject, trial: LiveObject | None, sent: Body) -> bool:
     if trial is not None:
         return content(before.body) != content(trial.body)
     return not contains(sent.thaw(), before.body.thaw())
-
-
-def contains(sent: Any, live: Any) -> bool:
-    """Tell whether `live` has all of a body that was sent; for use without a dry run.
-
-    Lists of named items are matched by name, other lists item by item; null matches a missing
-    value.
-    """
-    if isinstance(sent, Mapping):
-        found = live if isinstance(live, Mapping) else {}
-        return all(contains(value, found.get(key)) for key, value in sent.items())
-    if isinstance(sent, list) and isinstance(live, list):
-        if all(isinstance(one, Mapping) and "name" in one for one in (*sent, *live)):
-            named = {one["name"]: one for one in live}
-            return all(contains(one, named.get(one["name"])) for one in sent)
-        return len(sent) == len(live) and all(map(contains, sent, live))
-    return bool(sent == live)

@@ -23,8 +23,8 @@ from gate.core.versions.candidates import Candidates
 from gate.core.versions.doubts import with_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.obstacles import find_last_word, is_best_known, serves_by_on_delete
 from gate.core.versions.open_findings import list_findings
+from gate.core.versions.return_doubts import find_last_word, is_best_known, serves_by_on_delete
 from tests.table import each
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.kinds.test_stateful_set import DB, NEW, OLD, member, revision, stateful_set

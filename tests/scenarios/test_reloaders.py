@@ -181,3 +181,15 @@ def test_a_version_that_the_gate_paused_is_left_beside_a_reloader(proxy: Proxy) 
     assert_verified(scene.apply(settings("3"), web(3)))
     assert_runs(scene.objects, "shop/web:3")
     assert mode(scene) == "3"
+
+
+@pytest.mark.contract("B1754")
+def test_an_undo_passes_over_nothing_that_was_set_by_hand(proxy: Proxy) -> None:
+    """The last verified version is the one to return to: an older one would be a step too far."""
+    scene = proxy.scene
+    for number in (1, 2):
+        assert_verified(scene.apply(web(number)))
+    reload(scene, hashed("broken"))
+    scene.objects.wait_complete("web")
+    assert_refused(undo(scene), "Conflict", "deployment/web would not change", "(reloader)")
+    assert_runs(scene.objects, "shop/web:2")

@@ -44,24 +44,17 @@ class Choice:
 
 
 def choose_version(
-    snapshot: Snapshot,
-    history: History,
-    digests: Mapping[Ref, str],
-    gone: Collection[Ref] = (),
-    *,
-    has_additions: bool = False,
+    snapshot: Snapshot, history: History, digests: Mapping[Ref, str], gone: Collection[Ref] = ()
 ) -> Choice:
     """Return the newest verified set that is not what runs, else the next older good revision.
 
     `digests` are those of what our manager has applied so far of each object of the verified
-    versions; `gone` are the objects that no longer exist. What differs from what runs in fields
-    alone that others added is the same version for an undo, which would leave them; with
-    `has_additions` it is another one.
+    versions; `gone` are the objects that no longer exist.
     """
-    version = _newest_verified(snapshot, history, digests, gone, has_additions=has_additions)
+    version = _newest_verified(snapshot, history, digests, gone)
     if version is not None:
         owned = _replica_set_of(version, snapshot)
-        return Choice(version, owned, tuple(_newer(snapshot, history, owned, digests)))
+        return Choice(version, owned, tuple(_newer(snapshot, history, owned)))
     current = snapshot.current()
     skipped = list(_left_configurations(snapshot, history, digests))
     for rs in _older(snapshot, current):
@@ -115,7 +108,7 @@ def version_before(target: Target, history: History, digests: Mapping[Ref, str])
     If no gate verified the choice, a revision without available pods does not count: nothing
     shows that it ever served. `digests` are those of `choose_version`.
     """
-    choice = choose_version(target.snapshot, history, digests, has_additions=True)
+    choice = choose_version(target.snapshot, history, digests)
     if obstacle(target, history, digests) is None:
         are_all_bad = choice.version is None and choice.revision is None and choice.skipped
         return Absent() if are_all_bad and _is_itself(target) else target.baseline
@@ -156,7 +149,7 @@ def older_version(
     ran with.
     """
     snapshot = target.snapshot
-    found = serving_choice(choose_version(snapshot, history, digests, has_additions=True), snapshot)
+    found = serving_choice(choose_version(snapshot, history, digests), snapshot)
     runs = serves_by_on_delete(snapshot)
     if found is None and runs is not None and history.failure_of(runs) is None:
         found = runs
@@ -212,12 +205,7 @@ def version_of(revision: Revision, history: History) -> JudgedVersion | None:
 
 
 def _newest_verified(
-    snapshot: Snapshot,
-    history: History,
-    digests: Mapping[Ref, str],
-    gone: Collection[Ref],
-    *,
-    has_additions: bool,
+    snapshot: Snapshot, history: History, digests: Mapping[Ref, str], gone: Collection[Ref]
 ) -> JudgedVersion | None:
     """Return the newest verified version that is not what runs, None if there is none.
 
@@ -228,9 +216,7 @@ def _newest_verified(
     live, own = snapshot.live, snapshot.ref
     runs = template_digest(live.template) if live is not None else ""
     for version in history.verified:
-        is_added_to = not has_additions and _is_added_to(version, snapshot, digests)
-        is_same = version.template == runs and version.members.get(own) == digests.get(own)
-        if not is_same and not is_added_to:
+        if version.template != runs or version.members.get(own) != digests.get(own):
             return version
         missed = [ref for ref in gone if _is_missed(ref, version, snapshot, history)]
         if any(
@@ -239,17 +225,6 @@ def _newest_verified(
         ):
             return version
     return None
-
-
-def _is_added_to(version: JudgedVersion, snapshot: Snapshot, digests: Mapping[Ref, str]) -> bool:
-    """Tell whether what runs is a version to which others have added something, or changed that.
-
-    Our manager has applied the same, and the images are the same, whoever set them.
-    """
-    live, applied = snapshot.live, digests.get(snapshot.ref)
-    if live is None or not applied or version.template == template_digest(live.template):
-        return False
-    return version.members.get(snapshot.ref) == applied and version.images == live.template.images()
 
 
 def _is_missed(ref: Ref, version: JudgedVersion, snapshot: Snapshot, history: History) -> bool:
@@ -287,29 +262,23 @@ def _older(snapshot: Snapshot, current: Revision | None) -> list[Revision]:
     return sorted(numbered, key=lambda rs: rs.revision or 0, reverse=True)
 
 
-def _newer(
-    snapshot: Snapshot, history: History, chosen: Revision | None, digests: Mapping[Ref, str]
-) -> Iterator[str]:
+def _newer(snapshot: Snapshot, history: History, chosen: Revision | None) -> Iterator[str]:
     """Yield, in words, why each revision newer than the chosen one was passed over."""
     current = snapshot.current()
     for rs in _older(snapshot, current):
         if chosen is None or rs.uid == chosen.uid or (rs.revision or 0) < (chosen.revision or 0):
             continue
-        why = _why_skipped(rs, snapshot, history) or _why_passed(rs, snapshot, history, digests)
+        why = _why_skipped(rs, snapshot, history) or _why_passed(rs, snapshot, history)
         yield f"{revision_name(rs)}: {why}"
 
 
-def _why_passed(
-    rs: Revision, snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
-) -> str:
+def _why_passed(rs: Revision, snapshot: Snapshot, history: History) -> str:
     """Return why a good revision is not the choice."""
     if _runs(rs, snapshot):
         return "it is the version that runs, before a restart"
     judged = history.of_template(rs.template)
     if judged is None:
         return "there is no record that it was verified"
-    if _is_added_to(judged, snapshot, digests):
-        return "it is the version that runs, but for what others added to it"
     return f"verified earlier, at {judged.judged_at}"
 
 

@@ -23,7 +23,7 @@ from gate.core.plan.phases import Phase
 from gate.core.plan.record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.target_set import AppliedVersion, TargetSet, UndoLimits
 from gate.core.rollout.baseline import Baseline
-from gate.core.rollout.causes import Cause
+from gate.core.rollout.causes import Cause, Crash
 from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.policy import Budgets, Policy, Requirement, Response
 from gate.wire import decode
@@ -322,13 +322,15 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
 
 def cause(one: Cause) -> dict[str, Any]:
     """Return a cause as JSON."""
-    found = {"reason": one.reason.value, "message": one.message, "pods": one.pods}
+    found: dict[str, Any] = {"reason": one.reason.value, "message": one.message, "pods": one.pods}
     about = {
         "subject": one.subject,
         "remedy": one.remedy.value,
         "check": one.check,
         "seen": one.seen.value if one.seen is not None else "",
     }
+    if one.crash is not None:
+        found["crash"] = _crash(one.crash)
     return {**found, **{key: value for key, value in about.items() if value}}
 
 
@@ -342,7 +344,17 @@ def cause_of(value: Mapping[str, Any]) -> Cause:
         _remedy_of(value.get("remedy")),
         clean_line(value.get("check") or ""),
         reason_of(value["seen"]) if value.get("seen") else None,
+        _crash_of(value["crash"]) if value.get("crash") else None,
     )
+
+
+def _crash(one: Crash) -> dict[str, Any]:
+    return {"container": one.container, "init": one.is_init, "last_words": one.has_last_words}
+
+
+def _crash_of(value: Mapping[str, Any]) -> Crash:
+    is_init, has_last_words = value["init"] is True, value["last_words"] is True
+    return Crash(clean_line(value["container"]), is_init, has_last_words)
 
 
 def _remedy_of(name: object) -> Remedy:

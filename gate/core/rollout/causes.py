@@ -60,12 +60,25 @@ _PASSING_PULL = (
 
 
 @dataclass(frozen=True, slots=True)
+class Crash:
+    """The container that a message says has ended.
+
+    `has_last_words` if the message ends with what the container left as its termination message.
+    """
+
+    container: str
+    is_init: bool
+    has_last_words: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """What was wrong underneath; `pods` counts the affected pods, 0 if it is not about pods.
 
     `subject` is the one object that has to change or go, as `pod/db-1`; "" if no single one does.
     `remedy` is what it takes, where that is to replace pods. `check` is the name of the health
     check that says it, "" for none. `seen` is the reason of what was found before an interruption.
+    `crash` is the container that ended, where the message is about one that did.
     """
 
     reason: AnyReason
@@ -75,6 +88,7 @@ class Cause:
     remedy: Remedy = Remedy.NONE
     check: str = ""
     seen: AnyReason | None = None
+    crash: Crash | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +106,7 @@ class Trouble:
     container: str
     ripe_at: float
     own: bool = True
+    crash: Crash | None = None
 
 
 def trouble_of(track: PodTrack, template: Template, limits: FailFast) -> Trouble | None:
@@ -222,7 +237,9 @@ def _describe_crash(
     name = f"init container {status.name}" if status.init else status.name
     message = CleanText(f"{name}: {reason_text or 'Error'}, {exit_code}, {times}{said}")
     cause = Reason.OUT_OF_MEMORY if reason_text == "OOMKilled" else Reason.CRASH_LOOP
-    return Trouble(cause, Reason.CRASH_LOOP, message, track.pod.name, status.name, ripe_at)
+    crash = Crash(status.name, status.init, bool(said))
+    pod = track.pod.name
+    return Trouble(cause, Reason.CRASH_LOOP, message, pod, status.name, ripe_at, crash=crash)
 
 
 def _times(seen: int, of: int) -> str:
@@ -284,13 +301,13 @@ def sum_up_troubles(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, 
     if not first:
         return ()
     return tuple(
-        Cause(cause, _share(first[cause], pods[cause], new_pods), pods[cause])
-        for cause in sorted(first, key=_rank)
+        _cause_of(first[cause], pods[cause], new_pods) for cause in sorted(first, key=_rank)
     )
 
 
-def _share(trouble: Trouble, pods: int, new_pods: int) -> CleanText:
-    return CleanText(f"{trouble.message} ({pods} of {new_pods} created pods)")
+def _cause_of(trouble: Trouble, pods: int, new_pods: int) -> Cause:
+    message = CleanText(f"{trouble.message} ({pods} of {new_pods} created pods)")
+    return Cause(trouble.cause, message, pods, crash=trouble.crash)
 
 
 def order_causes(causes: Iterable[Cause]) -> tuple[Cause, ...]:

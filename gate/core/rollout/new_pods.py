@@ -6,7 +6,7 @@ Kept up to date pod by pod, so that an observation costs the same among 10 pods 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Template
@@ -104,7 +104,7 @@ class NewPods:
         doomed = [self.troubles[uid] for uid in pods]
         telling = sum_up_troubles(doomed, self.count)[0]
         rule = next(trouble.rule for trouble in doomed if trouble.cause is telling.reason)
-        return Cause(rule, telling.message, telling.pods)
+        return replace(telling, reason=rule)
 
     def are_suspicious(self, snapshot: Snapshot) -> bool:
         """Tell if a container of the template is evidence against the version, grace or none."""

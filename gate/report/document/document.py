@@ -13,6 +13,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.protocol.effects import Announce
+from gate.core.rollout.causes import Crash
 from gate.core.ssa.template_owners import fields_that_stay
 from gate.core.versions.undo_conflicts import taken_by_undo
 from gate.report.check_report.rows import check_rows
@@ -33,7 +34,7 @@ from gate.report.document.versions import (
 from gate.report.document.without_observe import because, would_have
 from gate.report.document.workload_remarks import lasting_effect, lost_data, workload_remarks
 from gate.report.schema.course import TimelineEntry
-from gate.report.schema.result import CauseResult, Phase, Result, WorkloadResult
+from gate.report.schema.result import CauseResult, CrashResult, Phase, Result, WorkloadResult
 from gate.wire.untrusted import clean_line
 
 MOST_TIMELINE_LINES = 500
@@ -246,9 +247,18 @@ def _causes(ending: Ending) -> list[CauseResult]:
             "pods": one.pods,
             "subject": one.subject,
             "remedy": one.remedy,
+            "crash": _crash(one.crash) if one.crash is not None else None,
         }
         for one in ending.causes
     ]
+
+
+def _crash(one: Crash) -> CrashResult:
+    return {
+        "container": one.container,
+        "init": one.is_init,
+        "has_last_words": one.has_last_words,
+    }
 
 
 def _timeline(run: Run) -> list[TimelineEntry]:

@@ -14,7 +14,7 @@ from gate.core.model.outcome import Outcome
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.snapshot import Snapshot
-from gate.report.schema.result import NewVersion, ServedVersion, Version
+from gate.report.schema.version import NewVersion, ServedVersion, Version
 
 
 def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:

@@ -13,7 +13,8 @@ from typing import Final
 from gate.core.model.outcome import Outcome
 from gate.report.kinds import registry
 from gate.report.schema.check_verdict import CheckResult
-from gate.report.schema.result import Result, Version, WorkloadResult
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.schema.version import Version
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.changed_parts import describe_hidden_values

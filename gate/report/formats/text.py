@@ -16,14 +16,8 @@ from gate.report.document.deletion import deletion_words
 from gate.report.formats.evidence_lines import evidence_lines
 from gate.report.formats.labelled_rows import Block
 from gate.report.kinds import registry
-from gate.report.schema.result import (
-    Action,
-    Result,
-    RollbackResult,
-    Running,
-    Version,
-    WorkloadResult,
-)
+from gate.report.schema.result import Action, Result, RollbackResult, Running, WorkloadResult
+from gate.report.schema.version import Version
 from gate.report.style.style import Style, columns, pad
 from gate.report.words.advice import next_steps
 from gate.report.words.facts import command_words, describe_no_pod

@@ -10,4 +10,5 @@ __all__ = [
     "reading",
     "recorded_result",
     "result",
+    "version",
 ]

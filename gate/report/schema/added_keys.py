@@ -41,7 +41,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
     },
     ("workloads", "baseline"): {"was_revision": None, "unverified": "", "served": True},
     ("workloads", "new"): {"was_revision": None, "restored": False},
-    ("workloads", "causes"): {"subject": "", "remedy": ""},
+    ("workloads", "causes"): {"subject": "", "remedy": "", "crash": None},
     ("workloads", "evidence"): {"previous": False},
     ("objects",): {
         "at_end": None,

@@ -15,6 +15,10 @@ _RECOVERED: Final = "recovered"
 _NOT_RESTORED: Final = re.compile(r"(\S+/\S+) could not be restored: (.*)", re.DOTALL)
 _NO_RIGHT: Final = " cannot patch resource "
 """How the API server's authorizer words a refusal (apiserver, `NewForbidden`)."""
+_CRASH: Final = re.compile(
+    r"(init container )?([a-z0-9-]+): .*?, exit code (?:-?\d+|unknown),"
+    r" (?:not restarted yet|\d+ restarts?(?:, \w+ of them while this run watched)?)(: \S)?"
+)
 
 
 def add_values_of_sentences(document: Any) -> None:
@@ -33,7 +37,16 @@ def add_values_of_sentences(document: Any) -> None:
         name = f"deployment/{workload.get('name')}: "
         own = message.removeprefix(name) if message.startswith(name) else ""
         workload.setdefault("message", own)
+        for cause in _dicts(workload.get("causes")):
+            cause.setdefault("crash", _find_crash(cause.get("message")))
     _add_why_not_restored(document)
+
+
+def _find_crash(message: object) -> dict[str, Any] | None:
+    found = _CRASH.match(message) if isinstance(message, str) else None
+    if found is None:
+        return None
+    return {"container": found[2], "init": bool(found[1]), "has_last_words": bool(found[3])}
 
 
 def _add_why_not_restored(document: dict[str, Any]) -> None:

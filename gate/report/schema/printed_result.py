@@ -10,16 +10,8 @@ from typing import Annotated, TypedDict, cast
 
 from msgspec import Meta
 
-from gate.report.schema.result import (
-    AnyVersion,
-    AnyWorkload,
-    ImageIds,
-    Moment,
-    Result,
-    RevisionResult,
-    Version,
-    WorkloadResult,
-)
+from gate.report.schema.result import AnyWorkload, Moment, Result, RevisionResult, WorkloadResult
+from gate.report.schema.version import AnyVersion, ImageIds, Version
 
 _NAME = Annotated[str, Meta(description="The key `name` of `workloads`.")]
 

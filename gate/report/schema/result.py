@@ -14,6 +14,7 @@ from gate.core.model.outcome import Outcome
 from gate.core.model.remedy import Remedy
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.course import History, Seconds, TimelineEntry
+from gate.report.schema.version import NewVersion, ServedVersion, Version
 
 SCHEMA: Final = "rollout-gate/result/v1"
 
@@ -40,6 +41,17 @@ Reason = Annotated[
 Time = Annotated[str, Meta(description='RFC 3339, "" where it is not known.')]
 
 
+class CrashResult(TypedDict):
+    """The container that a cause says has ended."""
+
+    container: str
+    init: Annotated[bool, Meta(description="Whether it is an init container.")]
+    has_last_words: Annotated[
+        bool,
+        Meta(description="Whether the message ends with the container's termination message."),
+    ]
+
+
 class CauseResult(TypedDict):
     """What was wrong underneath."""
 
@@ -54,58 +66,9 @@ class CauseResult(TypedDict):
         ),
     ]
     remedy: PodRemedy
-
-
-class AnyVersion(TypedDict):
-    """What is known of a version, whatever keeps it."""
-
-    revision: Annotated[
-        int | None, Meta(description="As last seen; null before the controller wrote one.")
+    crash: Annotated[
+        CrashResult | None, Meta(description="null where the message is about no such container.")
     ]
-    was_revision: Annotated[
-        int | None,
-        Meta(
-            description="The number that it had before this attempt, where a return to it gave it"
-            " the next one; null otherwise."
-        ),
-    ]
-    images: Annotated[list[str], Meta(description="In the template's order, init containers out.")]
-
-
-class Version(AnyVersion):
-    """One version of a workload: what the object that keeps it is called and what it runs."""
-
-    name: Annotated[
-        str,
-        Meta(description='Of its ReplicaSet or ControllerRevision, "" where there is none.'),
-    ]
-
-
-class ServedVersion(Version):
-    """The version that this attempt, or an `undo`, returns to."""
-
-    served: Annotated[
-        bool, Meta(description="Whether it served before; else it is the last other verified one.")
-    ]
-    unverified: Annotated[
-        str,
-        Meta(
-            description='The reason why the last attempt on it left it unverified, "" where it was'
-            " verified or nothing is remembered of it. To serve again does not verify it."
-        ),
-    ]
-
-
-ImageIds = Annotated[
-    list[str], Meta(description="What the nodes really ran, by digest, as far as pods told it.")
-]
-
-
-class NewVersion(Version):
-    """The version that this attempt rolled out, or was about to."""
-
-    image_ids: ImageIds
-    restored: Annotated[bool, Meta(description="Of `verify`: verified before another failed.")]
 
 
 class EvidenceResult(TypedDict):

@@ -9,11 +9,8 @@ from gate.core.attempt.state import SIGNAL_BASE
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.model.signal_names import signal_name
 from gate.report.kinds import registry
-from gate.report.schema.result import (
-    Result,
-    Version,
-    WorkloadResult,
-)
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.schema.version import Version
 from gate.report.style.style import Style, Symbol, Tone
 from gate.report.words.changed_parts import describe_configuration_back
 from gate.report.words.half_applied import (

@@ -7,13 +7,8 @@ from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
-from gate.report.schema.result import (
-    ObjectResult,
-    Result,
-    Running,
-    Version,
-    WorkloadResult,
-)
+from gate.report.schema.result import ObjectResult, Result, Running, WorkloadResult
+from gate.report.schema.version import Version
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
 from gate.report.words.fault import (
     OF_CHECKS,

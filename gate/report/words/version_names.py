@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from gate.report.schema.result import (
-    PodShare,
-    RevisionResult,
-    Version,
-    WorkloadResult,
-)
+from gate.report.schema.result import PodShare, RevisionResult, WorkloadResult
+from gate.report.schema.version import Version
 
 
 def version_words(version: Version) -> str:

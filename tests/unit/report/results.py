@@ -17,6 +17,7 @@ from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.course import CheckHistory
 from gate.report.schema.result import (
     CauseResult,
+    CrashResult,
     EvidenceResult,
     ObjectResult,
     Result,
@@ -156,6 +157,7 @@ def cause_of(
     pods: int = 0,
     subject: str = "",
     remedy: Remedy = Remedy.NONE,
+    crash: CrashResult | None = None,
 ) -> CauseResult:
     """Return a cause as a document has it."""
     return {
@@ -164,6 +166,7 @@ def cause_of(
         "pods": pods,
         "subject": subject,
         "remedy": remedy,
+        "crash": crash,
     }
 
 

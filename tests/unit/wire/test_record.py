@@ -24,7 +24,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.target_set import AppliedVersion, TargetSet, UndoLimits
 from gate.core.rollout.baseline import Baseline
-from gate.core.rollout.causes import Cause
+from gate.core.rollout.causes import Cause, Crash
 from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.policy import Budgets, FailFast, OnFailure, Policy, Requirement, Response
 from gate.wire import decode, packed
@@ -70,7 +70,7 @@ DEPLOYMENT = WEB.workload
 assert DEPLOYMENT is not None
 BASELINE = Baseline("web-1", 3, DEPLOYMENT.template, "abc")
 _CRASH = (
-    Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),
+    Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2, crash=Crash("web", True, False)),
     Cause(Reason.BLOCKED_BY_POD, CleanText("web-1 stays"), 0, "pod/web-1", Remedy.DELETE_POD),
     Cause(Reason.CHECK_FAILED, CleanText("errors: too many"), check="errors"),
     Cause(Reason.INTERRUPTED, CleanText("CrashLoop: it crashes"), seen=Reason.CRASH_LOOP),

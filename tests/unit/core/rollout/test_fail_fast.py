@@ -11,7 +11,7 @@ from gate.core.kinds.registry import unseen
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import CleanText, ContainerStatus, Pod, Template
 from gate.core.model.outcome import Reason
-from gate.core.rollout.causes import trouble_of
+from gate.core.rollout.causes import Crash, trouble_of
 from gate.core.rollout.early_evidence import early_causes, has_evidence
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Vanished
@@ -167,6 +167,7 @@ def test_init_containers_and_native_sidecars_count(name: str) -> None:
     verdict = of(template(inits=["migrate", "mesh"]), scene(*crashed)).verdict()
     assert verdict.reason is Reason.CRASH_LOOP
     assert f"init container {name}" in verdict.message
+    assert verdict.causes[0].crash == Crash(name, is_init=True, has_last_words=False)
 
 
 @pytest.mark.contract("B86")
@@ -270,20 +271,22 @@ def test_causes_name_the_most_telling_first() -> None:
 @pytest.mark.parametrize(
     ("look", "message"),
     [
-        (pod(0, container(ready=False)), "running, but not ready (1 of 1 created pods)"),
-        (pod(0, waiting("ContainerCreating")), "not started yet (1 of 1 created pods)"),
-        (pod(0, crashing(1)), "web: Error, exit code 1, 1 restart (1 of 1 created pods)"),
+        (pod(0, container(ready=False)), "running, but not ready"),
+        (pod(0, waiting("ContainerCreating")), "not started yet"),
+        (pod(0, crashing(1)), "web: Error, exit code 1, 1 restart"),
         (
             pod(0, crashing(2, last_terminated=terminated(message="no database"))),
-            "web: Error, exit code 1, 2 restarts: no database (1 of 1 created pods)",
+            "web: Error, exit code 1, 2 restarts: no database",
         ),
-        (pod(0, waiting("ErrImagePull", NOT_FOUND)), "shop/web:2: not found (1 of 1 created pods)"),
+        (pod(0, waiting("ErrImagePull", NOT_FOUND)), "shop/web:2: not found"),
     ],
 )
 def test_a_cause_says_what_a_reader_needs(look: Pod, message: str) -> None:
     """How it ended, how often, in whose words, and for how many of the new pods."""
     first = scene(look).seen().causes(1.0)[0]
-    assert first.message == message
+    assert first.message == f"{message} (1 of 1 created pods)"
+    crash = Crash("web", is_init=False, has_last_words="database" in message)
+    assert first.crash == (crash if "exit code" in message else None)
     assert (first.reason is Reason.NOT_STARTED) == message.startswith("not started")
 
 

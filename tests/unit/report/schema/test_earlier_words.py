@@ -21,19 +21,23 @@ from tests.unit.report.results import NAMES, example
 Made = Callable[[], dict[str, Any]]
 STYLE = Style(width=100)
 FILE = Path("result.json")
-OF_SENTENCES = ("takes_back", "has_recovered", "would_have", "message", "not_restored")
+OF_SENTENCES = ("takes_back", "has_recovered", "would_have", "message", "not_restored", "crash")
 UNDONE = "an undo takes back what the gate had left"
 """What versions wrote in whose documents this sentence alone said so."""
 NO_RIGHT = 'configmaps "flags" is forbidden: User "ci" cannot patch resource "configmaps"'
 
 
 def rewritten(document: Any) -> Any:
-    """Return a document with other words in the place of the gate's sentences, but for causes."""
+    """Return a document with other words in the place of the gate's sentences."""
     other = {"message": "other words"}
+    workloads = [
+        {**one, **other, "causes": [{**cause, **other} for cause in one["causes"]]}
+        for one in document["workloads"]
+    ]
     return {
         **document,
         **other,
-        "workloads": [{**one, **other} for one in document["workloads"]],
+        "workloads": workloads,
         "timeline": [{**one, **other} for one in document["timeline"]],
         "warnings": ["other words"] * len(document["warnings"]),
     }
@@ -76,10 +80,21 @@ def without_a_right() -> dict[str, Any]:
     return {**found, "objects": [*found["objects"], item], "warnings": warnings}
 
 
+def crashed() -> dict[str, Any]:
+    """Return the result of a first version whose init container left a message."""
+    found: dict[str, Any] = {**example("first-failed")}
+    (one,) = found["workloads"]
+    (cause,) = one["causes"]
+    cause |= {"message": "init container migrate: Error, exit code 3, 2 restarts: no database"}
+    cause |= {"crash": {"container": "migrate", "init": True, "has_last_words": True}}
+    return {**found, "workloads": [{**one, "evidence": [], "message": cause["message"]}]}
+
+
 @pytest.mark.contract("B876")
 @pytest.mark.parametrize(
     ("made", "words"),
     [
+        (crashed, "read what init container migrate said as it ended (quoted in the cause)"),
         (undone, "the restart of deployment/web is undone"),
         (refused, "nothing was written, except to finish an earlier attempt"),
         (without_a_right, "because a right was missing"),
@@ -107,16 +122,51 @@ def test_what_observe_kept_from_is_a_value() -> None:
     )
 
 
+MADE = {
+    "crashed": crashed,
+    "undone": undone,
+    "refused": refused,
+    "without-a-right": without_a_right,
+}
+
+
 @pytest.mark.contract("B876", "B775")
-@pytest.mark.parametrize("name", [*sorted(NAMES), "undone", "refused", "without-a-right"])
+@pytest.mark.parametrize("name", [*sorted(NAMES), *MADE])
 def test_a_document_with_sentences_alone_is_read_as_it_was(name: str) -> None:
     """Whoever reads the report of a version before sees the same as it did."""
-    made = {"undone": undone, "refused": refused, "without-a-right": without_a_right}
-    document = made[name]() if name in made else example(name)
+    document = MADE[name]() if name in MADE else example(name)
     old = without_later_values(document)  # type: ignore[arg-type]
     assert old != document
     shown = verdict_text(result_of(old, FILE), STYLE)
     assert shown == verdict_text(result_of(document, FILE), STYLE)
+
+
+@pytest.mark.contract("B876")
+@pytest.mark.parametrize(
+    ("said", "crash"),
+    [
+        ("web: Error, exit code 1, 3 restarts (2 of 2 created pods)", ("web", False, False)),
+        ("web: Error, exit code 1, not restarted yet: no schema", ("web", False, True)),
+        (
+            (
+                "init container migrate: OOMKilled, exit code unknown, 9 restarts,"
+                " 3 of them while this run watched: no"
+            ),
+            ("migrate", True, True),
+        ),
+        ("shop/web:2: not found", None),
+    ],
+)
+def test_a_cause_of_before_names_its_container_in_a_sentence(
+    said: str, crash: tuple[str, bool, bool] | None
+) -> None:
+    """As versions wrote it that had no value for it."""
+    old: Any = example("first-failed")
+    old["workloads"][0]["causes"] = [{"reason": "CrashLoop", "message": said, "pods": 2}]
+    (cause,) = result_of(old, FILE)["workloads"][0]["causes"]
+    found = cause["crash"]
+    values = (found["container"], found["init"], found["has_last_words"]) if found else None
+    assert values == crash
 
 
 @pytest.mark.contract("B876", "B750")

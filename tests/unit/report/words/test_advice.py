@@ -16,7 +16,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.report.document.document import document, minimal
 from gate.report.document.run import RunRecord
-from gate.report.schema.result import Result, RollbackResult
+from gate.report.schema.result import CrashResult, Result, RollbackResult
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.worst import worst_workload
@@ -182,7 +182,6 @@ def test_the_deployment_that_failed_itself_is_advised_on() -> None:
     assert worst_workload(result_of(sibling, failed)) is failed
 
 
-SAID = "web: Error, exit code 1, 3 restarts"
 RECREATED: Any = {"state": "recreated", "managers": [], "fields": [], "finalizers": []}
 MADE_AGAIN = object_result(kind="Deployment", name="web", judged=True, at_end=RECREATED)
 CONFLICTS = (
@@ -204,6 +203,14 @@ def ended(
         one["causes"] = [cause_of(why, said, 2) for why, said in causes]
     found: Any = result_of(one) | dict(result)
     return found  # type: ignore[no-any-return]
+
+
+def crashed(*, has_last_words: bool) -> Result:
+    """Return the end of a Deployment whose container crashed, without evidence."""
+    found = ended(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    crash: CrashResult = {"container": "web", "init": False, "has_last_words": has_last_words}
+    found["workloads"][0]["causes"] = [cause_of(Reason.CRASH_LOOP, crash=crash)]
+    return found
 
 
 def wrote_back(at: str) -> dict[str, RollbackResult]:
@@ -311,24 +318,16 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         ["somebody else changed it meanwhile: look", "rollout-gate status web -n shop"],
         ["--take-over"],
     ),
-    **{
-        f"a last word that the cause has is not denied: {said}": (
-            ended(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, ("CrashLoop", f"{SAID}{said}")),
-            [advice],
-            [],
-        )
-        for said, advice in (
-            (
-                ": no schema (2 of 2 created pods)",
-                "web said as it ended (quoted in the cause)",
-            ),
-            (
-                ", 3 of them while this run watched: no",
-                "web said as it ended (quoted in the cause)",
-            ),
-            (" (2 of 2 created pods)", "no log or last message that could be read"),
-        )
-    },
+    "a last word that the cause has is not denied": (
+        crashed(has_last_words=True),
+        ["container web said as it ended (quoted in the cause)"],
+        [],
+    ),
+    "a last word that the cause has not is not claimed": (
+        crashed(has_last_words=False),
+        ["why container web ended: it left no log or last message that could be read"],
+        [],
+    ),
     "a hint knows more than the reason": (
         minimal(Outcome.REFUSED, 3, Reason.CONFLICT, "said", RUN, hint="--replicas keep leaves 5"),
         ["--replicas keep leaves 5"],

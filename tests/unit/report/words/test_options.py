@@ -16,7 +16,7 @@ import pytest
 import gate
 from gate.cli.catalog import COMMANDS
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
-from gate.report.schema.result import Result
+from gate.report.schema.result import CrashResult, Result
 from gate.report.words.advice import next_steps
 from gate.report.words.options import COMMANDS_WITH
 from tests.unit.report.results import (
@@ -136,8 +136,9 @@ def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -
         " before you repeat the command that began it"
     )
     assert texts == ([] if takes_back else [looked_at])
-    crash = "web: Error, exit code 1, 1 restart: web cannot start: the schema is missing"
-    one["causes"] = [cause_of(Reason.CRASH_LOOP, crash, 1)]
+    said = "web: Error, exit code 1, 1 restart: web cannot start: the schema is missing"
+    crash: CrashResult = {"container": "web", "init": False, "has_last_words": True}
+    one["causes"] = [cause_of(Reason.CRASH_LOOP, said, 1, crash=crash)]
     texts = [step.text for step in next_steps(back)]
     mended = (
         "read what container web said as it ended (quoted in the cause), fix that, then apply again"

@@ -21,6 +21,7 @@ _LONGEST_NUMBER: Final = 20
 _SHORT_CHARACTERS: Final = 253
 """Names of objects are no longer (Kubernetes: DNS subdomain names)."""
 
+_NO_TEXT: Final = core.CleanText("")
 _TEMPLATE: Final = Decoder(shapes.PodTemplate)
 _OBJECT: Final = Decoder(dict[str, Any])
 
@@ -43,7 +44,7 @@ def owner_uid(meta: shapes.Meta) -> str:
 def line(text: str | None) -> core.CleanText:
     """Return a text as one clean line, "" if it is missing."""
     if not text:
-        return core.CleanText("")
+        return _NO_TEXT
     return _short_line(text) if len(text) <= _SHORT_CHARACTERS else clean_line(text)
 
 

@@ -117,13 +117,18 @@ class Blindness:
         same = (sign, counters) == (self.sign, self.counters)
         since = self.sign_since if same else (at if sign else math.inf)
         begun = self._with_blindness_begun(at)
-        return replace(
-            begun,
-            limit_seconds=limit,
-            sign=sign,
-            sign_since=since,
-            counters=counters,
-            exceeded_since=exceeded_since,
+        # Spelled out, as `replace` is slower: a sign comes and goes with most observations.
+        return Blindness(
+            limit,
+            begun.missing,
+            sign,
+            since,
+            counters,
+            begun.since,
+            begun.past_seconds,
+            begun.ended_at,
+            exceeded_since,
+            begun.silent_since,
         ).settle(at)
 
     def _with_blindness_begun(self, at: float) -> Blindness:
@@ -152,18 +157,16 @@ class Blindness:
         """Whether it is blind for a reason that no object shows: a recording has to note it."""
         return self.facts_missing or self.silent_since < math.inf
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no time was blind so far, and no sign of it holds."""
-        missing = self.missing
-        is_blind = self.since is not None or self.past_seconds or self.sign
-        return not (is_blind or missing.spans or missing.asleep)
+    def has_begun(self, now: float) -> bool:
+        """Tell whether any time until `now` was blind, or the gate stood still."""
+        is_past = self.since is not None or self.past_seconds or self.missing.has_ended
+        return bool(is_past) or now >= self.sign_since + CONTROLLER_LAG_SECONDS
 
     # -- what it means -----------------------------------------------------------------------------
 
     def seconds(self, now: float) -> float:
         """Return how many of the blind seconds until `now` are deducted."""
-        if self.is_empty:
+        if not self.has_begun(now):
             return 0.0
         return self.missing.asleep_seconds(-math.inf, now) + self._limited_seconds(now)
 

@@ -137,13 +137,17 @@ def find_ending_pods(tracks: Iterable[PodTrack], is_new: Callable[[Pod], bool]) 
     ending = [one for one in tracks if one.pod.deleting]
     if not ending:
         return
-    ending.sort(key=lambda one: one.pod.name)
-    held = [one.pod for one in ending if one.is_held]
+    if len(ending) > 1:
+        ending.sort(key=lambda one: one.pod.name)
+    held: list[Pod] = []
+    unheld: list[Pod] = []
+    for one in ending:
+        (held if one.is_held else unheld).append(one.pod)
     if held:
         message = f"pod/{held[0].name} is {describe_deletion(held[0])}{_and_more(held)}"
         subject = f"pod/{held[0].name}"
         yield Fault(Reason.BLOCKED_BY_FINALIZER, CleanText(message), subject=subject)
-    old = [one.pod for one in ending if not (one.is_held or is_new(one.pod))]
+    old = [pod for pod in unheld if not is_new(pod)]
     if old:
         message = f"{_describe_termination(old[0])}{_and_more(old)}"
         subject = f"pod/{old[0].name}"

@@ -85,12 +85,15 @@ class Rollout(ObservedRollout):
         """Return what is wrong now, most telling first; `is_over`: a clock has ended."""
         of_pods = sum_up_troubles(self.troubles.values(), self.new.count)
         faults = self.hindrances.faults
-        if not (of_pods or faults) and self.blindness.is_empty:
+        if not (of_pods or faults or self.blindness.has_begun(now)):
             return ()
         hindering = (fault.cause() for fault in faults if is_over or not fault.is_usual)
-        clocks = now, self.applied.at, self.progress.last_at, self.deadline_seconds
-        unseen = self.blindness.causes(*clocks, is_over=now >= self.ends_at)
+        unseen = self._unseen(now) if self.blindness.has_begun(now) else ()
         return order_causes((*of_pods, *hindering, *unseen))
+
+    def _unseen(self, now: float) -> Iterator[Cause]:
+        clocks = now, self.applied.at, self.progress.last_at, self.deadline_seconds
+        return self.blindness.causes(*clocks, is_over=now >= self.ends_at)
 
     def _deadline_seconds(self, live: Workload) -> float:
         return self.snapshot.kind.deadline_seconds(live, self.policy)

@@ -30,6 +30,11 @@ class MissingFacts:
     spans: tuple[Span, ...] = ()
     asleep: tuple[Span, ...] = ()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether there was such a time, and it is over."""
+        return bool(self.spans or self.asleep)
+
     def begin(self, at: float) -> MissingFacts:
         """Return it with facts missing from `at` on, the moment of the last one."""
         ended_at = self.spans[-1][1] if self.spans else at

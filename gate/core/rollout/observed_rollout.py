@@ -159,9 +159,9 @@ class ObservedRollout:
         if live is None:
             return replace(self, snapshot=snapshot, hindrances=self.hindrances.with_faults(()))
         before, after = self.snapshot.pods.get(uid), snapshot.pods.get(uid)
-        kind = snapshot.kind
-        new = self.new.after(kind, before, after, live.template, self.fail_fast)
-        counts_more = (new.count, new.ready) != (self.new.count, self.new.ready)
+        kind, fail_fast = snapshot.kind, self.fail_fast
+        new = self.new.after(kind, before, after, live.template, fail_fast)
+        counts_more = new.count != self.new.count or new.ready != self.new.ready
         is_asked = self.policy.requirement.wait_for_termination or kind.pods_show_progress
         if is_asked or counts_more:
             return self._after_all(at, snapshot, new)
@@ -169,7 +169,7 @@ class ObservedRollout:
         return self._with_parts(
             snapshot,
             self.progress,
-            self.hindrances.with_faults(kind.faults(snapshot, live, self.fail_fast)),
+            self.hindrances.with_faults(kind.faults(snapshot, live, fail_fast)),
             new,
             self.blindness.fold(at, snapshot, live, limit, new.ready),
             settled=self.settled,

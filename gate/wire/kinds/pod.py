@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -55,6 +54,10 @@ class State(shapes.Shape):
     waiting: Waiting | None = None
     running: Running | None = None
     terminated: Terminated | None = None
+
+
+_NO_STATE: Final = State()
+_NO_WAITING: Final = Waiting()
 
 
 class ContainerStatus(shapes.Shape):
@@ -129,8 +132,9 @@ class Pod(shapes.Shape, tag_field="kind", tag="Pod"):
 def build_pod(found: Pod) -> core.Pod:
     """Build a v1 Pod."""
     meta, status = found.metadata, found.status or PodStatus()
-    ready, unschedulable = _pod_conditions(status.conditions or ())
-    node_silent = _is_node_silent(status.conditions or ())
+    conditions = {condition.type: condition for condition in status.conditions or ()}
+    said = conditions.get("Ready")
+    ready = said is not None and said.status == "True"
     inits = [_container(each, init=True) for each in status.init_container_statuses or ()]
     mains = [_container(each, init=False) for each in status.container_statuses or ()]
     return core.Pod(
@@ -143,13 +147,13 @@ def build_pod(found: Pod) -> core.Pod:
         phase=build.line(status.phase),
         reason=build.line(status.reason),
         ready=ready,
-        unschedulable=unschedulable,
+        unschedulable=_unschedulable(conditions.get("PodScheduled")),
         containers=(*inits, *mains),
-        node_silent=node_silent,
-        start_seconds=_start_seconds(status) if ready else None,
+        node_silent=_is_node_silent(said, conditions.get("ContainersReady")),
+        start_seconds=_start_seconds(status, said) if ready else None,
         deletion=_deletion(meta),
         revision_label=build.line(meta.labels.revision) if meta.labels is not None else "",
-        node=build.line(_node_of(found.spec or PodSpec())),
+        node=build.line(_node_of(found.spec) if found.spec is not None else ""),
         created_at=build.line(meta.creation_timestamp),
     )
 
@@ -176,25 +180,20 @@ def _node_of(spec: PodSpec) -> str:
     return names[0][0] if len(names) == 1 and len(names[0]) == 1 else ""
 
 
-def _pod_conditions(found: Iterable[shapes.Condition]) -> tuple[bool, core.CleanText]:
-    """Return whether the pod is ready, and why it cannot be scheduled, "" if it can."""
-    ready, unschedulable = False, core.CleanText("")
-    for condition in found:
-        if condition.type == "Ready":
-            ready = condition.status == "True"
-        elif condition.type == "PodScheduled" and condition.status == "False":
-            unschedulable = build.line(condition.message or condition.reason or "Unschedulable")
-    return ready, unschedulable
+def _unschedulable(scheduled: shapes.Condition | None) -> core.CleanText:
+    """Return why a pod cannot be scheduled, "" if it can."""
+    if scheduled is None or scheduled.status != "False":
+        return core.CleanText("")
+    return build.line(scheduled.message or scheduled.reason or "Unschedulable")
 
 
-def _start_seconds(status: PodStatus) -> float | None:
+def _start_seconds(status: PodStatus, ready: shapes.Condition | None) -> float | None:
     """Return the seconds from a pod's start to its readiness, None if they are unknown.
 
     The kubelet writes both times, so that no two clocks are compared (`syncPod`,
     `updateLastTransitionTime`).
 
     """
-    ready = next((one for one in status.conditions or () if one.type == "Ready"), None)
     try:
         began_at = datetime.fromisoformat(status.start_time or "")
         ready_at = datetime.fromisoformat((ready.last_transition_time if ready else None) or "")
@@ -204,22 +203,20 @@ def _start_seconds(status: PodStatus) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _is_node_silent(found: Iterable[shapes.Condition]) -> bool:
+def _is_node_silent(ready: shapes.Condition | None, containers: shapes.Condition | None) -> bool:
     """Tell whether the node lifecycle controller made the pod not ready.
 
     It changes only `Ready`, and gives no reason: a kubelet would say `ContainersNotReady`, or
     `ReadinessGatesNotReady`.
     """
-    said = {condition.type: condition for condition in found}
-    ready, containers = said.get("Ready"), said.get("ContainersReady")
     if ready is None or containers is None:
         return False
     return ready.status == "False" and not ready.reason and containers.status == "True"
 
 
 def _container(found: ContainerStatus, *, init: bool) -> core.ContainerStatus:
-    state = found.state or State()
-    waiting = state.waiting or Waiting()
+    state = found.state or _NO_STATE
+    waiting = state.waiting or _NO_WAITING
     return core.ContainerStatus(
         name=build.line(found.name),
         init=init,

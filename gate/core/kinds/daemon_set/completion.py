@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set import left_behind
 from gate.core.kinds.daemon_set.objects import DaemonSet
-from gate.core.kinds.daemon_set.placement import Placement, is_new, own_pods
+from gate.core.kinds.daemon_set.placement import Placement, is_new, list_dead_nodes, own_pods
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.policy import OnDelete, Policy, amount
@@ -73,8 +73,8 @@ def _count_needed_nodes(live: DaemonSet, policy: Policy) -> int:
 
 def _terminates(view: View[ControllerRevision], live: DaemonSet) -> bool:
     """Tell whether a pod terminates since the attempt; nobody says so of one of a dead node."""
-    placement = Placement.of(view, live)
-    alive = (pod for pod in own_pods(view, live) if pod.node not in placement.dead)
+    dead = list_dead_nodes(view, live)
+    alive = (pod for pod in own_pods(view, live) if pod.node not in dead)
     return any(map(view.starts_to_go, alive))
 
 
@@ -84,10 +84,11 @@ def _follow_all(view: View[ControllerRevision], live: DaemonSet) -> bool:
     The status counts one that terminates while it is still ready, as where its revision came back,
     and a controller that has stopped leaves its counters behind.
     """
+    if not live.updated == live.available == live.replicas:
+        return False
     new = [pod for pod in own_pods(view, live) if is_new(view, pod)]
     staying = {pod.node for pod in new if pod.ready and not pod.deleting}
-    is_any_missing = any(pod.node not in staying for pod in new)
-    return live.updated == live.available == live.replicas and not is_any_missing
+    return all(pod.node in staying for pod in new)
 
 
 def _follow_all_ready(
@@ -139,7 +140,7 @@ def describe_counts(view: View[ControllerRevision], live: DaemonSet, which: str)
 
 def remarks(view: View[ControllerRevision], live: DaemonSet) -> tuple[Remark, ...]:
     """Name the nodes of whose pods the verdict says nothing: no kubelet answers for them."""
-    dead = Placement.of(view, live).dead
+    dead = list_dead_nodes(view, live)
     if not dead:
         return ()
     nodes = "1 node is" if len(dead) == 1 else f"{len(dead)} nodes are"

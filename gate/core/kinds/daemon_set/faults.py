@@ -8,7 +8,12 @@ from functools import partial
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set import left_behind
 from gate.core.kinds.daemon_set.objects import DaemonSet
-from gate.core.kinds.daemon_set.placement import Placement, is_new, own_pods
+from gate.core.kinds.daemon_set.placement import (
+    Placement,
+    is_new,
+    list_dead_nodes,
+    own_pods,
+)
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.objects import CleanText
 from gate.core.rollout.controller_faults import (
@@ -31,7 +36,7 @@ def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) ->
     yield from find_ending_pods(_list_awaited(view, live), partial(is_new, view))
     blocked = _describe_block(view, live)
     if blocked:
-        dead = Placement.of(view, live).dead
+        dead = list_dead_nodes(view, live)
         subject = f"node/{dead[0]}" if len(dead) == 1 and dead[0] in view.nodes.present else ""
         yield Fault(DaemonSetReason.BLOCKED_BY_NODE, CleanText(blocked), subject=subject)
 
@@ -54,7 +59,7 @@ def _list_awaited(view: View[ControllerRevision], live: DaemonSet) -> Iterator[P
     """Yield its pods that are being deleted, but on dead nodes, which nobody waits for."""
     going = (track for track in view.pods.values() if track.pod.deleting)
     ending = [track for track in going if track.pod.owner_uid == live.uid]
-    dead = Placement.of(view, live).dead if ending else ()
+    dead = list_dead_nodes(view, live) if ending else ()
     return (track for track in ending if track.pod.node not in dead)
 
 
@@ -68,7 +73,7 @@ def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:
     The controller counts a node without an available pod, and replaces no pod that works while
     there are as many as that (`rollingUpdate`).
     """
-    if live.on_delete or not view.nodes.are_known or not view.current_key:
+    if live.on_delete or not view.current_key or not list_dead_nodes(view, live):
         return ""
     placement = Placement.of(view, live)
     waiting = {

@@ -12,7 +12,12 @@ from gate.core.kinds.controller_revision import CONTROLLER_REVISION, ControllerR
 from gate.core.kinds.daemon_set import completion, faults, idleness, left_behind
 from gate.core.kinds.daemon_set.current_revision import find_current_revision
 from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_SET, DaemonSet
-from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
+from gate.core.kinds.daemon_set.placement import (
+    is_new,
+    key_of,
+    list_dead_nodes,
+    own_pods,
+)
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.kinds.lasting import ENOUGH_DOOMED_PODS, UntimedKind
 from gate.core.model.fact import Absent, Fact, Known
@@ -209,7 +214,7 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         """Return until when its pods may still terminate; nobody ends those of a dead node."""
         own = (track for track in view.pods.values() if track.pod.owner_uid == live.uid)
         ending = [track for track in own if track.terminates_by > -math.inf]
-        dead = Placement.of(view, live).dead if ending else ()
+        dead = list_dead_nodes(view, live) if ending else ()
         ends = (track.terminates_by for track in ending if track.pod.node not in dead)
         return max(ends, default=-math.inf)
 

@@ -37,11 +37,11 @@ class Placement:
         for pod in own_pods(view, live):
             if pod.node:
                 places.setdefault(pod.node, []).append(pod)
-        followed, behind, dead = [], [], []
+        followed, behind, dead = [], [], list_dead_nodes(view, live)
         for name, pods in sorted(places.items()):
-            if view.nodes.are_known and not view.nodes.is_ready(name):
-                dead.append(name)
-            elif all(pod.ready and not pod.deleting and is_new(view, pod) for pod in pods):
+            if name in dead:
+                continue
+            if all(pod.ready and not pod.deleting and is_new(view, pod) for pod in pods):
                 followed.append(name)
             else:
                 behind.append(name)
@@ -49,7 +49,7 @@ class Placement:
         return cls(
             tuple(followed),
             tuple(behind),
-            tuple(dead),
+            dead,
             len(present),
             sum(all(is_new(view, pod) for pod in pods) for pods in present),
             sum(any(pod.ready for pod in pods) for pods in present),
@@ -97,6 +97,17 @@ class Placement:
 def own_pods(view: View[ControllerRevision], live: DaemonSet) -> Iterable[Pod]:
     """Iterate the pods that a DaemonSet owns, also those on their way out."""
     return (track.pod for track in view.pods.values() if track.pod.owner_uid == live.uid)
+
+
+def list_dead_nodes(view: View[ControllerRevision], live: DaemonSet) -> tuple[str, ...]:
+    """Return the nodes of its pods that are not ready, or gone, by name; none if nodes are unknown.
+
+    It is what most questions need of a placement, and costs a fraction of it.
+    """
+    if not view.nodes.are_known:
+        return ()
+    nodes = {pod.node for pod in own_pods(view, live) if pod.node}
+    return tuple(sorted(name for name in nodes if not view.nodes.is_ready(name)))
 
 
 def is_new(view: View[ControllerRevision], pod: Pod) -> bool:

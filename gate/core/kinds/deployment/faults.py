@@ -7,6 +7,7 @@ from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.objects import Condition
 from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_ending_pods
+from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
 
@@ -26,12 +27,18 @@ def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[
         reason = DeploymentReason.REPLICA_SET_CREATE_ERROR
         found.append(Fault(reason, erring.message, grace_seconds, shows_early=True))
     if live.recreate or completion.is_rolled_out(view, live):
-        ending = [one for one in view.pods.values() if one.pod.deleting]
-        owned = {one.uid for one in view.list_owned()} - {view.current_uid}
-        old = (one for one in ending if one.pod.owner_uid in owned)
-        awaited = (one for one in old if live.recreate or view.starts_to_go(one.pod))
-        found += find_ending_pods(awaited, is_new=lambda _: False)
+        found += find_ending_pods(_list_awaited(view, live), is_new=lambda _: False)
     return tuple(found)
+
+
+def _list_awaited(view: View[ReplicaSet], live: Deployment) -> list[PodTrack]:
+    """Return the old pods that are being deleted and that are waited for."""
+    ending = [one for one in view.pods.values() if one.pod.deleting]
+    if not ending:
+        return []
+    owned = {one.uid for one in view.list_owned()} - {view.current_uid}
+    old = (one for one in ending if one.pod.owner_uid in owned)
+    return [one for one in old if live.recreate or view.starts_to_go(one.pod)]
 
 
 def create_error(live: Deployment) -> Condition | None:

@@ -314,7 +314,12 @@ class Attempt:
 
     def _budgets_end_at(self) -> float:
         leg_at, rollouts = self.course.leg_at, self.workloads.rollouts.values()
-        ends = [max(leg_at, one.budget.begins_at) + one.budget.seconds for one in rollouts]
+        budgets = [one.budget for one in rollouts]
+        # Each step asks, of perhaps hundreds: a call of `max` for each takes twice as long.
+        ends = [
+            (one.begins_at if one.begins_at > leg_at else leg_at) + one.seconds  # noqa: FURB136
+            for one in budgets
+        ]
         chosen = leg_timeout(self.plan.policy, self.course.leg)
         if chosen is None and (not ends or self.requests.wait.ended_at > self.course.leg_at):
             # What is written after a wait is followed only once its writes are answered.
@@ -330,14 +335,16 @@ class Attempt:
 
     @property
     def gives_up_at(self) -> float:
-        """When the attempt stops waiting for anything, monotonic seconds.
+        """When the attempt stops waiting for anything, monotonic seconds."""
+        return self.leg_ends_at + self.overtime_seconds
 
-        Overtime that the way out has used is not granted again on the way back.
-        """
+    @property
+    def overtime_seconds(self) -> float:
+        """How long after the leg's budget answers are awaited; what the way out has used is gone."""
         late = 0.0
         if self.course.leg is Leg.BACK:
             late = max(0.0, self.course.leg_at - self.course.forward_ended_at)
-        return self.leg_ends_at + limits.OVERTIME_SECONDS - late
+        return limits.OVERTIME_SECONDS - late
 
     @property
     def read_interval_seconds(self) -> float:

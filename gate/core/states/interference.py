@@ -41,8 +41,9 @@ def wake_times(attempt: Attempt, state: StateBehaviour) -> Iterator[float]:
     if state.is_final:
         return
     yield attempt.requests.not_before
-    yield attempt.leg_ends_at
-    yield attempt.gives_up_at
+    leg_ends_at = attempt.leg_ends_at
+    yield leg_ends_at
+    yield leg_ends_at + attempt.overtime_seconds
     yield attempt.interference.interrupted_at + INTERRUPT_SECONDS
     yield attempt.interference.departed_at + EVIDENCE_SECONDS
 

@@ -231,13 +231,15 @@ def _find_blocking_pod(attempt: Attempt, ref: Ref) -> BlockingPod | None:
     live = rollout.snapshot.live
     if live is None or ref in attempt.interference.departures:
         return None
-    if rollout.blindness.facts_missing or rollout.applied.find_departure(live) is not None:
+    limits = rollout.policy.fail_fast
+    blocking = rollout.kind.find_blocking_pod(rollout.snapshot, live, limits)
+    if blocking is None or rollout.blindness.facts_missing:
+        return None
+    if rollout.applied.find_departure(live) is not None:
         return None
     if live.generation < rollout.applied.generation:
         return None
-    limits = rollout.policy.fail_fast
-    blocking = rollout.kind.find_blocking_pod(rollout.snapshot, live, limits)
-    if blocking is not None and blocking.is_taken_back and _is_held_by_others(attempt, live):
+    if blocking.is_taken_back and _is_held_by_others(attempt, live):
         return replace(blocking, obstacle="somebody else has changed its update strategy")
     return blocking
 

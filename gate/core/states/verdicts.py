@@ -30,13 +30,13 @@ def judge(attempt: Attempt) -> tuple[Attempt, Verdicts]:
     if rulings is not known:
         attempt = replace(attempt, workloads=replace(attempt.workloads, rulings=rulings))
     departures, against = attempt.interference.departures, health_checks.against(attempt)
-    verdicts: dict[Ref, Verdict | None] = dict(
-        zip(rollouts, (ruling.verdict for ruling in rulings.all), strict=True)
-    )
-    for ref in against.keys() & verdicts.keys():
-        verdicts[ref] = combine_verdicts(verdicts[ref], against[ref])
-    for ref in departures.keys() & verdicts.keys():
-        del verdicts[ref]
+    verdicts: Verdicts = rulings.verdicts
+    if against or departures:
+        verdicts = {
+            ref: combine_verdicts(one, against[ref]) if ref in against else one
+            for ref, one in verdicts.items()
+            if ref not in departures
+        }
     return attempt, _without_patience(attempt, verdicts) if attempt.plan.resumed else verdicts
 
 

@@ -58,7 +58,7 @@ def shared_members(
     `version` itself had it belongs to that set.
     """
     found: dict[Ref, SharedMember] = {}
-    stay = _that_stay(version, own, histories, digests, returned)
+    stay = _that_stay(version, frozenset((own, *returned)), histories, digests)
     for workload, one in sorted(stay, key=lambda pair: pair[1].judged_at):
         for ref, wanted in version.members.items():
             digest = one.members.get(ref)
@@ -75,14 +75,13 @@ def with_shared_members(version: JudgedVersion, shared: Collection[SharedMember]
 
 def _that_stay(
     version: JudgedVersion,
-    own: Ref,
+    returned: frozenset[Ref],
     histories: Mapping[Ref, History],
     digests: Mapping[Ref, str],
-    returned: Collection[Ref],
 ) -> Iterator[tuple[Ref, JudgedVersion]]:
     for ref, history in histories.items():
         runs_as_then = version.members.get(ref) == digests.get(ref)
-        if ref == own or ref in returned or runs_as_then:
+        if ref in returned or runs_as_then:
             continue
         runs = (one for one in history.unrevoked if one.members.get(ref) == digests.get(ref))
         newest = next(runs, None)

@@ -340,19 +340,11 @@ class Attempt:
 
     @property
     def overtime_seconds(self) -> float:
-        """How long after the leg's budget answers are awaited; what the way out has used is gone."""
+        """How long answers are awaited after the leg's budget, less what the way out has used."""
         late = 0.0
         if self.course.leg is Leg.BACK:
             late = max(0.0, self.course.leg_at - self.course.forward_ended_at)
         return limits.OVERTIME_SECONDS - late
-
-    @property
-    def read_interval_seconds(self) -> float:
-        """Time between full reads: several a deadline, or blindness would pass unnoticed."""
-        deadlines = [rollout.deadline_seconds for rollout in self.workloads.rollouts.values()]
-        a_third = min(deadlines, default=math.inf) / limits.READS_A_DEADLINE
-        often = max(limits.SHORTEST_READ_INTERVAL_SECONDS, a_third)
-        return min(self.plan.policy.budgets.read_interval_seconds, often)
 
     @property
     def bake_ends_at(self) -> float:

@@ -6,6 +6,7 @@ __all__ = [
     "late_writes",
     "lines",
     "read_answers",
+    "reads",
     "rollback_start",
     "table",
     "unblocking",

@@ -6,9 +6,7 @@ other object (`attempt.awaited_objects`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.awaited_objects import find_unready, readiness_of
@@ -29,6 +27,7 @@ from gate.core.states.object_reads import (
     with_read,
 )
 from gate.core.states.read_answers import Facts
+from gate.core.states.reads import schedule_full_read
 from gate.core.states.rollback_start import is_failure_to_take_back
 from gate.core.states.verdicts import Verdicts, are_all_complete, has_failed
 from gate.core.states.watching import WatchingState
@@ -47,11 +46,7 @@ class Awaiting(WatchingState):
 
     def enter(self, attempt: Attempt, _trigger: Trigger, verdicts: Verdicts) -> Step:
         """Say what is awaited; the checks start once all but the last phase is written."""
-        attempt = start_wait(attempt)
-        next_read_at = attempt.requests.next_read_at
-        if not attempt.now < next_read_at < math.inf:
-            next_read_at = attempt.now + attempt.read_interval_seconds
-        attempt = replace(attempt, requests=replace(attempt.requests, next_read_at=next_read_at))
+        attempt = schedule_full_read(start_wait(attempt))
         queue = attempt.writes.queue
         if queue and attempt.plan.phase_of(queue[0].ref) is Phase.AFTER:
             attempt = health_checks.start_checks(attempt, self.phase)

@@ -24,7 +24,7 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states import unblocking
-from gate.core.states.reads import read_all
+from gate.core.states.reads import read_all, schedule_full_read
 from gate.core.states.verdicts import (
     Verdicts,
     are_all_complete,
@@ -49,14 +49,8 @@ class Following(WatchingState):
             targets = (target.ref for target in attempt.plan.targets)
             theirs = tuple(ref for ref in targets if became_theirs(attempt, ref))
             attempt = _with_unchanged(attempt)
-        next_read_at = attempt.requests.next_read_at
-        if not attempt.now < next_read_at < math.inf:
-            next_read_at = attempt.now + attempt.read_interval_seconds
-        attempt = replace(
-            attempt,
-            course=replace(attempt.course, baked_since=math.inf, confirming_since=math.inf),
-            requests=replace(attempt.requests, next_read_at=next_read_at),
-        )
+        course = replace(attempt.course, baked_since=math.inf, confirming_since=math.inf)
+        attempt = schedule_full_read(replace(attempt, course=course))
         # Watches do not say who changed what was never written.
         attempt, reads = read_all(attempt, theirs, whole_rollout=False)
         return health_checks.start_checks(attempt, self.phase), reads

@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
+from gate.core.attempt import limits
 from gate.core.attempt.state import Attempt, Step
 from gate.core.model.objects import Ref
 from gate.core.protocol.effects import Effect, Read
+
+_READ_AGAIN_SECONDS = 5.0
+"""After a failed request or watch, how soon after the last full read the next one is due."""
+
+
+def postpone_full_read(attempt: Attempt) -> Attempt:
+    """Return the attempt with its next full read an interval away."""
+    next_read_at = attempt.now + read_interval_seconds(attempt)
+    return replace(attempt, requests=replace(attempt.requests, next_read_at=next_read_at))
+
+
+def schedule_full_read(attempt: Attempt) -> Attempt:
+    """Return the attempt with a full read ahead: one that is due, or is not planned, moves."""
+    is_ahead = attempt.now < attempt.requests.next_read_at < math.inf
+    return attempt if is_ahead else postpone_full_read(attempt)
+
+
+def hasten_full_read(attempt: Attempt) -> Attempt:
+    """Return the attempt with a full read now, or some seconds after the last one."""
+    requests = attempt.requests
+    last_read_at = requests.next_read_at - read_interval_seconds(attempt)
+    soon = max(attempt.now, last_read_at + _READ_AGAIN_SECONDS)
+    next_read_at = min(requests.next_read_at, soon)
+    return replace(attempt, requests=replace(requests, next_read_at=next_read_at))
+
+
+def read_interval_seconds(attempt: Attempt) -> float:
+    """Return the time between full reads: several a deadline, or blindness would pass unnoticed."""
+    deadlines = [rollout.deadline_seconds for rollout in attempt.workloads.rollouts.values()]
+    a_third = min(deadlines, default=math.inf) / limits.READS_A_DEADLINE
+    often = max(limits.SHORTEST_READ_INTERVAL_SECONDS, a_third)
+    return min(attempt.plan.policy.budgets.read_interval_seconds, often)
 
 
 def read_all(

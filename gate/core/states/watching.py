@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import ClassVar
 
 from gate.core.attempt import health_checks
@@ -11,7 +10,7 @@ from gate.core.attempt.limits import ANSWER_SECONDS
 from gate.core.attempt.state import Attempt, Step
 from gate.core.checks.spec import During
 from gate.core.states.behaviour import StateBehaviour
-from gate.core.states.reads import read_all
+from gate.core.states.reads import postpone_full_read, read_all
 
 
 class WatchingState(StateBehaviour):
@@ -24,8 +23,7 @@ class WatchingState(StateBehaviour):
         """Ask the full read that is due, otherwise the checks that are."""
         if attempt.now < attempt.requests.next_read_at:
             return health_checks.ask_due_checks(attempt, self.phase)
-        next_read_at = attempt.now + attempt.read_interval_seconds
-        attempt = replace(attempt, requests=replace(attempt.requests, next_read_at=next_read_at))
+        attempt = postpone_full_read(attempt)
         departures = attempt.interference.departures
         return read_all(
             attempt, [ref for ref in attempt.workloads.rollouts if ref not in departures]
@@ -34,7 +32,8 @@ class WatchingState(StateBehaviour):
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
         """Yield the next read, the next check, the end of the bake window and the judge's times."""
         yield attempt.requests.next_read_at
-        yield attempt.bake_ends_at
-        yield attempt.bake_ends_at + ANSWER_SECONDS
+        bake_ends_at = attempt.bake_ends_at  # Once: it looks at each workload's budget.
+        yield bake_ends_at
+        yield bake_ends_at + ANSWER_SECONDS
         yield health_checks.wake_at(attempt, self.phase)
         yield attempt.workloads.rulings.at(attempt.workloads.rollouts, attempt.now).wakes_at

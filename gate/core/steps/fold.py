@@ -40,10 +40,8 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Listed, Observed, Vanished
 from gate.core.rollout.owners import Observation, Owners
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.states.reads import hasten_full_read
 from gate.core.steps.answers import fold_answer
-
-READ_AGAIN_SECONDS = 5.0
-"""After a failed request or watch, how soon after the last full read the next one is due."""
 
 Folded = TypeVar("Folded", Rollout, Snapshot)
 
@@ -60,7 +58,7 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
         case Interrupted(_, signal_number):
             return _fold_interruption(attempt, signal_number)
         case Suspended(_, seconds):
-            return _read_soon(give_time_back(attempt, seconds))
+            return hasten_full_read(give_time_back(attempt, seconds))
         case (
             ContactFailed() | ContactLost() | ContactRestored() | AccessRefused() | AccessGranted()
         ):
@@ -134,17 +132,8 @@ def _without_facts(attempt: Attempt) -> Attempt:
     rollouts = {
         ref: rollout.without_facts(since) for ref, rollout in attempt.workloads.rollouts.items()
     }
-    return _read_soon(
+    return hasten_full_read(
         replace(attempt, workloads=replace(attempt.workloads, rollouts=FrozenMap(rollouts)))
-    )
-
-
-def _read_soon(attempt: Attempt) -> Attempt:
-    last_read_at = attempt.requests.next_read_at - attempt.read_interval_seconds
-    soon = max(attempt.now, last_read_at + READ_AGAIN_SECONDS)
-    requests = attempt.requests
-    return replace(
-        attempt, requests=replace(requests, next_read_at=min(requests.next_read_at, soon))
     )
 
 

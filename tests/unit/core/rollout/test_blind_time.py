@@ -14,6 +14,7 @@ from gate.core.model.outcome import Reason
 from gate.core.rollout.blind_time import CONDITION_STANDS_SECONDS
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Observed
+from gate.core.states.reads import read_interval_seconds
 from tests.table import each
 from tests.unit.core.player import rolling_out
 from tests.unit.core.world import (
@@ -271,7 +272,7 @@ def test_all_is_read_several_times_a_deadline(deadline: int, seconds: float) -> 
     assert rollout.snapshot.live is not None
     live = later(rollout.snapshot.live, 99999, progress_deadline_seconds=deadline)
     player.hear(Observed(player.attempt.now, live))
-    assert player.attempt.read_interval_seconds == seconds
+    assert read_interval_seconds(player.attempt) == seconds
 
 
 # -- a controller manager that is silent -----------------------------------------------------------

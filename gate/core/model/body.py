@@ -131,6 +131,8 @@ class FrozenMap(Mapping[Key, Value]):
 
     def changed_since(self, earlier: FrozenMap[Key, Value]) -> Iterator[tuple[Key, Value]]:
         """Iterate the items whose value is not the same object as in `earlier`."""
+        if self is earlier:
+            return
         others = chain(earlier._items.items(), repeat((_NONE, _NONE)))
         for (key, value), (same, other) in zip(self._items.items(), others, strict=False):
             is_same = key is same and value is other

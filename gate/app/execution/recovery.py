@@ -6,9 +6,11 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from gate.app.command_context import CommandContext
+from gate.app.execution.restoration_trials import find_returned
 from gate.app.execution.run import Ready, run
 from gate.app.locks.keeper import Keeper
 from gate.app.locks.lock_state import may_run_without_lock, what_is_known_of
@@ -108,7 +110,10 @@ class Recovery:
         watching.settle(self.context.settings.connect_timeout)
         snapshots = snapshots_of(record, watching)
         undoes = record.command in self.undone
-        plan = resume(record, found, snapshots, session.clock.now(), takes_back=undoes)
+        go_on = partial(resume, record, found, snapshots, session.clock.now(), takes_back=undoes)
+        plan = go_on()
+        if plan is not None and (returned := find_returned(session, plan, found)):
+            plan = go_on(returned=returned)
         if plan is None:
             self.context.console.note("recover", f"{lock}: {_AS_BEFORE}")
             return None

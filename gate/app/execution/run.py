@@ -12,6 +12,7 @@ from typing import Any
 
 from gate.app.command_context import CommandContext
 from gate.app.execution.end_at_once import describe_end_at_once, describe_ended
+from gate.app.execution.restoration_trials import read_and_try
 from gate.app.execution.shared_objects import answer_with_users
 from gate.app.locks.held_locks import LookAtLocks
 from gate.app.locks.tasks import LockLane
@@ -132,7 +133,7 @@ def _performers(ready: Ready, has_written: threading.Event) -> Performers:
     return Performers(
         write=write if tape is None else _record_writes(tape, write),
         remove_pod=PodRemover(client, clock).perform,
-        read=reader.perform,
+        read=partial(read_and_try, reader, Writer(client, resources, clock)),
         read_together=reader.perform_together,
         collect=Collector(client, clock, mask=session.secrets.mask).perform,
         ask=performer(session.sources, clock, None if tape is None else tape.on_measurement),

@@ -68,11 +68,13 @@ class Retry:
 
     `uncertain` if its answer was lost, so that the live state may be our own write; `refused` if
     the server refused it, perhaps because of somebody else's change. `read`: that read is done.
+    `tried`: the server was asked what it makes of a restoration.
     """
 
     uncertain: bool
     read: bool = False
     refused: Rejection | None = None
+    tried: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,13 +50,15 @@ class PlannedObject:
     """An object of the manifest, what was there before, and what the server would make of it.
 
     `trial` is the answer to the dry run, None if there could be none. `irreversible` is why a
-    failure could not take the write back, "" if it could.
+    failure could not take the write back, "" if it could. `returned` is the answer to a dry run of
+    the write that restores it, None without one.
     """
 
     ref: Ref
     before: Fact[LiveObject]
     trial: LiveObject | None = None
     irreversible: str = ""
+    returned: LiveObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,15 @@ class Plan:
     def trial(self, ref: Ref) -> LiveObject | None:
         """Return what the server would make of an object, None without a dry run."""
         return next((planned.trial for planned in self.objects if planned.ref == ref), None)
+
+    def find_returned(self, ref: Ref) -> LiveObject | None:
+        """Return what the server would make of an object's restoration, None without a dry run."""
+        return next((planned.returned for planned in self.objects if planned.ref == ref), None)
+
+    def with_returned(self, ref: Ref, answer: LiveObject) -> Plan:
+        """Return the plan with what the server would make of an object's restoration."""
+        objects = (replace(one, returned=answer) if one.ref == ref else one for one in self.objects)
+        return replace(self, objects=tuple(objects))
 
     def target(self, ref: Ref) -> Target:
         """Return the target; raise KeyError if that workload is not followed."""

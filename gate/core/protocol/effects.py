@@ -43,11 +43,15 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read `ref` with quorum; with `whole_rollout` its revisions and Pods too."""
+    """Read `ref` with quorum; with `whole_rollout` its revisions and Pods too.
+
+    `tries` is a restoration that is sent as a dry run as well, None for none.
+    """
 
     effect_id: int
     ref: Ref
     whole_rollout: bool
+    tries: Write | None = None
 
 
 @dataclass(frozen=True, slots=True)

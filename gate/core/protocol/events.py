@@ -197,6 +197,8 @@ class ReadBack:
     """A quorum read; the lists are None unless the whole rollout was asked for.
 
     `nodes` are those of the cluster, for a kind that looks at them; none if nobody may read them.
+    `tried` is what the server would make of the restoration that was to be tried, None if it does
+    not say.
     """
 
     at: float
@@ -205,6 +207,7 @@ class ReadBack:
     revisions: tuple[Revision, ...] | None = None
     pods: tuple[Pod, ...] | None = None
     nodes: tuple[Node, ...] = ()
+    tried: LiveObject | None = None
 
 
 @dataclass(frozen=True, slots=True)

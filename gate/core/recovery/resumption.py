@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.new_rollout import applied_found
@@ -39,6 +40,7 @@ from gate.core.writes.removed_owners import are_owners_removed
 
 Found = Mapping[Ref, Fact[LiveObject]]
 """The live state of each object of the record; none is Unknown."""
+_NONE: Final = FrozenMap[Ref, LiveObject]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +66,22 @@ def resume(
     at: float,
     *,
     takes_back: bool = False,
+    returned: Mapping[Ref, LiveObject] = _NONE,
 ) -> Plan | None:
     """Return the plan that finishes an attempt, None if there is nothing to finish.
 
     `snapshots` are of the workloads that it followed, `at` is monotonic seconds. `takes_back`:
     an `undo` asks for it. The attempt then goes back, complete or not, if every workload that it
-    followed has a baseline.
+    followed has a baseline. `returned` are what its way back left otherwise than was sent, with
+    the server's answers to the dry runs of their restorations.
     """
     record = without_replaced(record, found)
-    states = {kept.ref: _classify(record, kept, found[kept.ref]) for kept in record.objects}
+    states = {
+        kept.ref: ObjectState.WRITTEN
+        if kept.ref in returned
+        else _classify(record, kept, found[kept.ref])
+        for kept in record.objects
+    }
     sorted_ = _Sorted(record, found, states)
     if record.leg is Leg.FORWARD and _is_untouched(sorted_):
         return None
@@ -91,7 +100,10 @@ def resume(
     plan = Plan(
         command="recover",
         targets=tuple(_target(one, snapshots[one.ref]) for one in record.followed),
-        objects=tuple(PlannedObject(kept.ref, kept.before, trial(kept)) for kept in record.objects),
+        objects=tuple(
+            PlannedObject(kept.ref, kept.before, trial(kept), returned=returned.get(kept.ref))
+            for kept in record.objects
+        ),
         writes=(),
         policy=record.policy,
         resumed=resumed,
@@ -293,10 +305,13 @@ def written_objects(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
         return FrozenMap()
     kept = {one.ref: one for one in plan.resumed.record.objects}
     lives = plan.resumed.written.items()
-    return FrozenMap((ref, _written_object(kept[ref], live)) for ref, live in lives)
+    return FrozenMap(
+        (ref, _written_object(kept[ref], live, is_returned=plan.find_returned(ref) is not None))
+        for ref, live in lives
+    )
 
 
-def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
+def _written_object(kept: Kept, live: LiveObject, *, is_returned: bool) -> WrittenObject:
     before = kept.before.value if isinstance(kept.before, Known) else None
     after = live
     if isinstance(kept.expected, LiveObject) and live.workload is None:
@@ -307,6 +322,8 @@ def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
             after = replace(after, managed=live.managed)
     if live.workload is not None and isinstance(kept.expected, LiveObject):
         after = _as_expected(kept.expected, live, kept.field_manager)
+        # What is live is what the way back left; the way out left what its dry run shows.
+        after = replace(kept.expected, uid=live.uid) if is_returned else after
     written = WrittenObject(before, after, kept.forced, kept.autoscaled, kept.field_manager)
     # No answer (201 or 200) is kept: if no other manager owns a field of it, the dead gate made it.
     is_created = Known(written.created)

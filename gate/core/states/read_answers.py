@@ -29,6 +29,9 @@ def fold_read(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt
                 attempt,
                 ledger=replace(attempt.ledger, live=attempt.ledger.live.put(effect.ref, live)),
             )
+            if answer.tried is not None:
+                plan = attempt.plan.with_returned(effect.ref, answer.tried)
+                attempt = replace(attempt, plan=plan)
             return _decidable(attempt, effect), _facts(attempt.now, answer, live)
         case Absent():
             attempt = replace(
@@ -78,7 +81,9 @@ def _decidable(attempt: Attempt, effect: Read) -> Attempt:
     retry = attempt.writes.retry
     if retry is None or not attempt.writes.queue or attempt.writes.queue[0].ref != effect.ref:
         return attempt
-    return replace(attempt, writes=replace(attempt.writes, retry=replace(retry, read=True)))
+    tried = retry.tried or effect.tries is not None
+    retry = replace(retry, read=True, tried=tried)
+    return replace(attempt, writes=replace(attempt.writes, retry=retry))
 
 
 def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:

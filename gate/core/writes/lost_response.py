@@ -38,6 +38,15 @@ def has_landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -
     return field_set.still_holds(ours, wanted, found)
 
 
+def has_landed_as(head: PlannedWrite, live: LiveObject, answer: LiveObject) -> bool:
+    """Tell whether our manager has in `live` just what it has in `answer`, a dry run of `head`.
+
+    That shows the write where admission sets other values than were sent. What our manager owns
+    beyond it, another run of the gate has applied.
+    """
+    return has_landed(head, live, trial=answer) and has_landed(head, answer, trial=live)
+
+
 def has_landed_whole(head: PlannedWrite, sent: Body, live: LiveObject) -> bool:
     """Tell whether all that our manager owns in `live` is what the apply of `head` sent.
 

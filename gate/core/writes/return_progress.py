@@ -8,7 +8,8 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedWrite
-from gate.core.writes.lost_response import has_landed, has_landed_whole
+from gate.core.protocol.effects import Write
+from gate.core.writes.lost_response import has_landed, has_landed_as, has_landed_whole
 from gate.core.writes.order import answers_lost
 from gate.core.writes.removed_owners import stands_unowned
 from gate.core.writes.request import build_body
@@ -29,7 +30,7 @@ def find_shown(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Liv
 
 
 def _has_landed_back(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
-    """Tell whether `live` is what a write back leaves.
+    """Tell whether `live` is what a write back leaves, also where admission sets other values.
 
     Where the way out left the same template, only all that our manager owns can show it.
     """
@@ -37,8 +38,38 @@ def _has_landed_back(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> 
     was_changed = written is None or not has_landed(head, written.after, trial=None)
     if was_changed and has_landed(head, live, trial=None):
         return True
+    if _is_as_foreseen(attempt, head, live):
+        return True
     sent = build_body(attempt, head, live)
     return sent is not None and has_landed_whole(head, sent, live)
+
+
+def _is_as_foreseen(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
+    """Tell whether `live` is what the server makes of a write back, where that was tried.
+
+    Not where the way out left the same. Who owns a field does not show it alone: another run of the
+    gate writes under our manager's name, and may have set any value.
+    """
+    written, answer = attempt.ledger.written.get(head.ref), attempt.plan.find_returned(head.ref)
+    if written is None or answer is None or has_landed_as(head, written.after, answer):
+        return False
+    return has_landed_as(head, live, answer)
+
+
+def find_trial(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Write | None:
+    """Return the restoration to try before its workload is called somebody else's, None for none.
+
+    Its answer was lost: what is there may be that restoration, with what admission made of it.
+    """
+    live = attempt.ledger.live.get(head.ref)
+    if retry is None or not retry.uncertain or retry.tried or retry.refused is not None:
+        return None
+    if live is None or live.workload is None or head.verb is not Verb.APPLY:
+        return None
+    body = build_body(attempt, head, live)
+    if body is None:
+        return None
+    return Write(0, head.ref, head.verb, body, live.uid, None, head.field_manager)
 
 
 def is_back(attempt: Attempt, head: PlannedWrite) -> bool:

@@ -12,7 +12,7 @@ from gate.core.attempt.state import Attempt, Rejection, Retry, Step
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedWrite
-from gate.core.protocol.effects import Effect, FindUsers, Read
+from gate.core.protocol.effects import Effect, FindUsers, Read, Write
 from gate.core.writes.departure import left_alone, with_departure
 from gate.core.writes.foreign_changes import has_values_of_others, is_extended, without_conflicts
 from gate.core.writes.obstacles import give_up_on_errors
@@ -20,7 +20,7 @@ from gate.core.writes.other_users import find_users
 from gate.core.writes.request import is_refused_still, send
 from gate.core.writes.restoration import lost_owners, put_back, send_back, with_dropped, with_head
 from gate.core.writes.results import went_back
-from gate.core.writes.return_progress import find_shown, is_back, is_ours
+from gate.core.writes.return_progress import find_shown, find_trial, is_back, is_ours
 
 DECISION_FRESH_SECONDS = 1.0
 """How old the decision to go back may be at the first write before workloads are read again."""
@@ -41,8 +41,8 @@ def next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
         written = attempt.ledger.written[head.ref].after
         return went_back(attempt.past_head(), head, written, shown), ()
     has_returned = is_back(attempt, head)
-    if not has_returned and (given_up := _give_up(attempt, head, retry)) is not None:
-        return given_up, ()
+    if not has_returned and (instead := _step_back(attempt, head, retry)) is not None:
+        return instead
     if head.verb is Verb.DELETE and (first := _before_deletion(attempt, head)) is not None:
         return first
     owners = lost_owners(attempt, head.ref)
@@ -76,20 +76,29 @@ def _with_refusal(attempt: Attempt, rejection: Rejection) -> Attempt:
     return replace(attempt, writes=replace(attempt.writes, refusals=refusals))
 
 
-def _give_up(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Attempt | None:
-    """Return the attempt without a write that is not to be sent any more, None for any other.
+def _step_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step | None:
+    """Return what comes in place of a write that is not to be sent now, None if it is.
 
-    Somebody else has its object now, or the server has answered it with errors until the budget
-    ended, and a read has just shown that it is not done.
+    Somebody else has its object now, if the server does not say that our write left it so; or the
+    server has answered it with errors until the budget ended, and a read has just shown that it is
+    not done.
     """
     if not is_ours(attempt, head.ref):
-        return left_alone(attempt, head.ref)
+        tries = find_trial(attempt, head, retry)
+        return (left_alone(attempt, head.ref), ()) if tries is None else _try(attempt, tries)
     doubt = attempt.requests.doubts.get(head.ref)
     if retry is None or not retry.uncertain or retry.refused is not None or doubt is None:
         return None
     if not doubt.answer or attempt.now < attempt.leg_ends_at:
         return None
-    return _with_refusal(attempt, give_up_on_errors(attempt, head))
+    return _with_refusal(attempt, give_up_on_errors(attempt, head)), ()
+
+
+def _try(attempt: Attempt, tries: Write) -> Step:
+    """Read an object again, and ask the server what it would make of its restoration."""
+    read = Read(attempt.requests.next_id, tries.ref, whole_rollout=False, tries=tries)
+    again = replace(attempt.writes, retry=Retry(uncertain=True))
+    return replace(attempt, writes=again).with_effect(read), (read,)
 
 
 def _workloads_first(attempt: Attempt) -> Step:

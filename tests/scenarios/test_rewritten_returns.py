@@ -1,0 +1,186 @@
+"""A restoration that admission rewrites, and whose answer is lost or whose gate dies just then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import pytest
+
+from gate.app.rehearsal.virtual_world import Handle
+from sandbox.face import Answer, Request
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified, warned
+from tests.bed.pods import image_of
+from tests.bed.policies import ANY, IN_EARNEST, When
+from tests.bed.scene import OURS, Scene, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.scenarios.killing import recover
+from tests.scenarios.proxy import Does, Proxy, breaks, loses, nth, writes
+from tests.scenarios.test_reloaders import WEB
+from tests.scenarios.versions import CRASH, mode
+from tests.scenarios.walked import DAEMON_SET, DEPLOYMENT, STATEFUL_SET, Walked
+
+pytestmark = pytest.mark.sandbox_only("requests are lost between the gate and its server")
+
+OTHER: Final = "shop/other:7"
+BUDGETS: Final = ("--timeout", "60s", "--rollback-timeout", "30s")
+ENDS: Final = ("lost", "killed")
+KINDS: Final = (DEPLOYMENT, STATEFUL_SET, DAEMON_SET)
+
+
+def fail_over(
+    proxy: Proxy, end: str, returning: Does, *, kind: Walked = DEPLOYMENT, when: When = ANY
+) -> Result:
+    """Fail version 2; its restoration is rewritten, comes to `returning`, and has no answer.
+
+    The gate goes on from there, or is killed and its attempt is recovered.
+    """
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), kind.version(1)))
+    with proxy.policies.rewriting(kind.resource, kind.image(1), OTHER, when):
+        bad = settings("two"), kind.version(2, CRASH)
+        with scene.applying(*bad, flags=BUDGETS) as running:
+
+            def end_at(request: Request, handle: Handle) -> Answer:
+                try:
+                    return returning(request, handle)
+                finally:
+                    if end == "killed":
+                        running.kill()
+
+            proxy.on(nth(2, writes(f"/{kind.resource}/{kind.name}")), end_at)
+            result = running.wait(120.0)
+        assert len(proxy.met) == 1
+        proxy.rest()
+        return recover(scene) if end == "killed" else result
+
+
+def instead(act: Callable[[], object]) -> Does:
+    """Return what loses a request before the server hears of it, and acts in its place."""
+
+    def does(request: Request, handle: Handle) -> Answer:
+        act()
+        return breaks(request, handle)
+
+    return does
+
+
+def once_done(act: Callable[[], object]) -> Does:
+    """Return what loses the answer to a request, once somebody has acted on what it did."""
+
+    def does(request: Request, handle: Handle) -> Answer:
+        handle(request)
+        act()
+        return breaks(request, handle)
+
+    return does
+
+
+def read_spec(scene: Scene) -> JSON:
+    """Return the spec of the Deployment."""
+    spec: JSON = scene.objects.get("deployments", "web")["spec"]
+    return spec
+
+
+def with_image(image: str) -> JSON:
+    """Return the patch that sets the image of `web`."""
+    (container,) = web()["spec"]["template"]["spec"]["containers"]
+    return {"spec": {"template": {"spec": {"containers": [{**container, "image": image}]}}}}
+
+
+@pytest.mark.contract("B1790")
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.resource)
+@pytest.mark.parametrize("end", ENDS)
+def test_what_admission_made_of_our_restoration_is_not_somebody_elses(
+    proxy: Proxy, end: str, kind: Walked
+) -> None:
+    """It was returned, but not as it was before: 5, as where the answer came."""
+    result = fail_over(proxy, end, loses, kind=kind)
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", running="other")
+    assert "NotRestored" in {cause["reason"] for cause in ended["causes"]}
+    assert warned(result, f"/{kind.name} was not restored", "image")
+    live = proxy.scene.objects.get(kind.resource, kind.name)
+    assert image_of(live["spec"]["template"]) == OTHER
+    assert mode(proxy.scene) == "one"
+    assert "no attempt is unfinished" in proxy.scene.gate("recover").stderr
+
+
+def apply_as_another_run(scene: Scene, body: JSON) -> None:
+    """Apply as another run of the gate does, which shares our field manager but no lock."""
+    scene.apply_as(OURS, body)
+
+
+def version_beside(scene: Scene) -> None:
+    """Let another run apply what is rewritten as well, with a field that we never had."""
+    body = web()
+    body["spec"]["template"]["metadata"]["annotations"] = {"theirs": "1"}
+    apply_as_another_run(scene, body)
+
+
+FOREIGN: Mapping[str, Callable[[Scene], object]] = {
+    "another-run": lambda scene: apply_as_another_run(scene, web(3)),
+    "another-run-rewritten": version_beside,
+    "kubectl": lambda scene: scene.change_as("kubectl-edit", with_image("shop/web:9")),
+    "kubectl-the-same": lambda scene: scene.change_as("kubectl-edit", with_image(OTHER)),
+    "kubectl-rewritten": lambda scene: scene.change_as("kubectl-edit", with_image("shop/web:1")),
+}
+
+
+@pytest.mark.contract("B1790", "B27")
+@pytest.mark.parametrize("which", FOREIGN)
+@pytest.mark.parametrize("end", ENDS)
+def test_what_others_do_in_place_of_our_restoration_is_theirs(
+    proxy: Proxy, end: str, which: str
+) -> None:
+    """Nothing of ours is written any more, whatever field manager they write as."""
+    found: list[JSON] = []
+
+    def act() -> None:
+        FOREIGN[which](proxy.scene)
+        found.append(read_spec(proxy.scene))
+
+    result = fail_over(proxy, end, instead(act))
+    assert_ended(result, 8, "superseded", "Superseded")
+    assert found == [read_spec(proxy.scene)]
+
+
+@pytest.mark.contract("B1790", "B27")
+@pytest.mark.parametrize("which", ["another-run", "kubectl"])
+@pytest.mark.parametrize("end", ENDS)
+def test_what_others_make_of_the_rewritten_restoration_is_theirs(
+    proxy: Proxy, end: str, which: str
+) -> None:
+    """They changed the very field that admission had set."""
+    result = fail_over(proxy, end, once_done(lambda: FOREIGN[which](proxy.scene)))
+    assert_ended(result, 8, "superseded", "Superseded")
+    image = "shop/web:3" if which == "another-run" else "shop/web:9"
+    assert image_of(read_spec(proxy.scene)["template"]) == image
+
+
+@pytest.mark.contract("B1790")
+@pytest.mark.parametrize("end", ENDS)
+def test_a_rewriting_that_spares_dry_runs_shows_nothing(proxy: Proxy, end: str) -> None:
+    """Nobody can tell it from a version that another run has applied: 8."""
+    result = fail_over(proxy, end, loses, when=IN_EARNEST)
+    assert_ended(result, 8, "superseded", "Superseded")
+
+
+@pytest.mark.contract("B1790", "B27")
+def test_a_run_without_a_lock_that_follows_a_dead_gate_is_not_taken_back(proxy: Proxy) -> None:
+    """Its version has our field manager, and runs on after the recovery."""
+    scene = proxy.scene
+    assert_verified(scene.apply(web()))
+    with proxy.policies.rewriting("deployments", "shop/web:1", OTHER):
+        with scene.applying(web(2, behaviour=CRASH), flags=BUDGETS) as running:
+
+            def die(request: Request, handle: Handle) -> Answer:
+                running.kill()
+                return breaks(request, handle)
+
+            proxy.on(nth(2, writes(WEB)), die)
+            running.wait()
+        proxy.rest()
+        assert_verified(scene.apply(web(3), flags=["--no-lock"]))
+        assert_ended(recover(scene), 8, "superseded", "Superseded")
+    assert_runs(scene.objects, "shop/web:3")

@@ -7,7 +7,8 @@ import pytest
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified
 from tests.bed.scene import OURS, Scene, template_annotation, web
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.proxy import Proxy, first, nth, writes
+from tests.scenarios.killing import recover
+from tests.scenarios.proxy import Proxy, first, kills, nth, writes
 from tests.scenarios.test_reloaders import WEB, hashed, reload
 from tests.scenarios.versions import CRASH, DOCUMENT
 
@@ -118,3 +119,76 @@ def test_a_resumed_version_that_fails_goes_back_beside_what_was_added(proxy: Pro
     assert "shop/web:1" in str(spec["template"])
     assert "abc" in str(spec["template"])
     assert spec["progressDeadlineSeconds"] == 99
+
+
+def die_restarting(proxy: Proxy, *, is_written: bool) -> None:
+    """Restart, and kill the gate before its write is made, or once it is."""
+    scene = proxy.scene
+    with scene.gate.start("restart", "web", *DOCUMENT) as running:
+        proxy.on(nth(1, writes(WEB)), kills(running, after=is_written))
+        running.wait()
+    assert len(proxy.met) == 1
+    proxy.rest()
+    assert (RESTARTED_AT in str(read_spec(scene)["template"])) == is_written
+
+
+@pytest.mark.contract("B1791")
+@pytest.mark.parametrize("is_complete", [True, False])
+@pytest.mark.parametrize(
+    "patch",
+    [
+        BESIDE["annotation"],
+        BESIDE["variable"],
+        template_annotation(RESTARTED_AT, "2026-01-01T00:00:09Z"),
+        {"spec": web(9)["spec"]},
+    ],
+    ids=["annotation", "variable", "restarted", "version"],
+)
+def test_what_others_roll_out_in_place_of_a_dead_restart_is_theirs(
+    proxy: Proxy, patch: JSON, *, is_complete: bool
+) -> None:
+    """It was neither done nor taken back, and nothing of it is written any more."""
+    scene = proxy.scene
+    prepare(scene, "restart")
+    die_restarting(proxy, is_written=False)
+    reload(scene, patch)
+    assert_left_to_others(scene, is_complete=is_complete)
+
+
+@pytest.mark.contract("B1791", "B59")
+@pytest.mark.parametrize("is_complete", [True, False])
+@pytest.mark.parametrize("by", ["reloader", "another-run"])
+def test_another_version_after_a_dead_restart_is_theirs(
+    proxy: Proxy, by: str, *, is_complete: bool
+) -> None:
+    """Though what the restart had set is still there."""
+    scene = proxy.scene
+    prepare(scene, "restart")
+    die_restarting(proxy, is_written=True)
+    if by == "reloader":
+        reload(scene, {"spec": web(9)["spec"]})
+    else:
+        scene.apply_as(OURS, web(9))
+    assert RESTARTED_AT in str(read_spec(scene)["template"])
+    assert_left_to_others(scene, is_complete=is_complete)
+
+
+@pytest.mark.contract("B1791", "B58")
+def test_what_is_added_to_a_dead_restart_is_rolled_out_with_it(proxy: Proxy) -> None:
+    """All that was there runs again: it was done."""
+    scene = proxy.scene
+    prepare(scene, "restart")
+    die_restarting(proxy, is_written=True)
+    reload(scene, BESIDE["variable"])
+    scene.objects.wait_complete("web")
+    assert_verified(recover(scene))
+
+
+def assert_left_to_others(scene: Scene, *, is_complete: bool) -> None:
+    """Assert that a recovery calls what there is somebody else's, and leaves it as it is."""
+    found = read_spec(scene)
+    if is_complete:
+        scene.objects.wait_complete("web")
+    ended = assert_ended(recover(scene), 8, "superseded", "Superseded", running="other")
+    assert "somebody else has changed it" in ended["message"]
+    assert read_spec(scene) == found

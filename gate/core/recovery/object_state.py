@@ -7,11 +7,13 @@ there before and from what others changed since.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from typing import Any
 
 from gate.core.attempt.new_rollout import applied_of
 from gate.core.model.body import Body, contains
 from gate.core.model.fact import Fact, Known
+from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.record import Kept
 from gate.core.plan.rollback_plan import content
@@ -45,7 +47,7 @@ def classify_object(kept: Kept, fact: Fact[LiveObject]) -> ObjectState:
     before = kept.before.value if isinstance(kept.before, Known) else None
     if before is not None and kept.changes and _as_before(kept, before, live):
         return ObjectState.BEFORE
-    if _as_expected(kept, live):
+    if _as_expected(kept, live) and _has_all_of_before(kept, before, live):
         return ObjectState.WRITTEN
     if before is not None and _is_as_before_beside(kept, before, live):
         return ObjectState.BEFORE
@@ -80,6 +82,31 @@ def _as_expected(kept: Kept, live: LiveObject) -> bool:
         missing = field_set.differing(expected.body.thaw(), owned, live.body.thaw())
         return not set(missing) - {"spec.replicas"}
     return isinstance(expected, Body) and contains(expected.thaw(), live.body.thaw())
+
+
+def _has_all_of_before(kept: Kept, before: LiveObject | None, live: LiveObject) -> bool:
+    """Tell whether a write that applies no version, as of `restart`, still rolls out the same.
+
+    That is all that was in the pod template before, but for what the write sets.
+    """
+    if kept.field_manager == FIELD_MANAGER or not isinstance(kept.expected, Body):
+        return True
+    if before is None or live.workload is None:
+        return True
+    sent, then, now = (_template(one) for one in (kept.expected, before.body, live.body))
+    return contains(_with_sent(then, sent), now)
+
+
+def _template(body: Body) -> Any:
+    return (body.thaw().get("spec") or {}).get("template")
+
+
+def _with_sent(found: Any, sent: Any) -> Any:
+    """Return maps as they were found, with the values that are sent in their places."""
+    if not isinstance(sent, Mapping):
+        return sent
+    there = found if isinstance(found, Mapping) else {}
+    return {**there, **{key: _with_sent(there.get(key), value) for key, value in sent.items()}}
 
 
 def _is_as_before_beside(kept: Kept, before: LiveObject, live: LiveObject) -> bool:

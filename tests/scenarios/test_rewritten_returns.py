@@ -16,7 +16,8 @@ from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.killing import recover
-from tests.scenarios.proxy import Does, Proxy, breaks, loses, nth, writes
+from tests.scenarios.proxy import Does, Proxy, breaks, is_dry_run, loses, nth, says, writes
+from tests.scenarios.test_refused_beside_reloaders import WITHOUT_DRY_RUN, is_tried
 from tests.scenarios.test_reloaders import WEB
 from tests.scenarios.versions import CRASH, mode
 from tests.scenarios.walked import DAEMON_SET, DEPLOYMENT, STATEFUL_SET, Walked
@@ -51,7 +52,7 @@ def fail_over(
 
             proxy.on(nth(2, writes(f"/{kind.resource}/{kind.name}")), end_at)
             result = running.wait(120.0)
-        assert len(proxy.met) == 1
+        assert len([one for one in proxy.met if not is_dry_run(one)]) == 1
         proxy.rest()
         return recover(scene) if end == "killed" else result
 
@@ -164,6 +165,19 @@ def test_a_rewriting_that_spares_dry_runs_shows_nothing(proxy: Proxy, end: str) 
     """Nobody can tell it from a version that another run has applied: 8."""
     result = fail_over(proxy, end, loses, when=IN_EARNEST)
     assert_ended(result, 8, "superseded", "Superseded")
+
+
+@pytest.mark.contract("B1790")
+def test_a_restoration_that_cannot_be_tried_shows_nothing(proxy: Proxy) -> None:
+    """A webhook that supports no dry run has come as well: 8."""
+
+    def returning(request: Request, handle: Handle) -> Answer:
+        proxy.on(is_tried, says(WITHOUT_DRY_RUN))
+        return loses(request, handle)
+
+    result = fail_over(proxy, "lost", returning)
+    assert_ended(result, 8, "superseded", "Superseded")
+    assert any(map(is_dry_run, proxy.met))
 
 
 @pytest.mark.contract("B1790", "B27")

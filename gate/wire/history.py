@@ -15,6 +15,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.origin import Origin
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion
+from gate.core.versions.known_replicas import KnownReplicas
 from gate.wire.kept import ref, ref_of
 from gate.wire.origin import origin, origin_of
 from gate.wire.packed import pack, unpack
@@ -156,10 +157,11 @@ def _history(history: History) -> dict[str, Any]:
         "versions": [_version(one) for one in history.versions],
         "bodies": {digest: body.thaw() for digest, body in history.bodies.items()},
         "paused": history.paused,
-        "replicas": history.replicas,
+        "replicas": history.replicas.applied,
         "uid": history.uid,
         "kept": dict(history.kept),
-        "scaled_down": history.scaled_down,
+        "scaled_down": history.replicas.scaled_down,
+        "returned_replicas": history.replicas.returned,
         "unjudged": [_version(one) for one in history.unjudged],
         "left": [_encode_left(one) for one in history.left],
         "others": [[ref(one), digest] for one, digest in sorted(history.others)],
@@ -173,14 +175,19 @@ def _history_of(value: Mapping[str, Any]) -> History:
         versions=tuple(map(_version_of, value.get("versions") or ())),
         bodies=FrozenMap((str(digest), Body.of(body)) for digest, body in bodies.items()),
         paused=value["paused"] is True,
-        replicas=_count_of(value.get("replicas")),
+        replicas=_replicas_of(value),
         uid=clean_line(str(value.get("uid") or "")),
         kept=FrozenMap((str(key), int(size)) for key, size in (value.get("kept") or {}).items()),
-        scaled_down=value.get("scaled_down") is True,
         unjudged=tuple(map(_version_of, value.get("unjudged") or ())),
         left=tuple(map(_left_of, value.get("left") or ())),
         others=frozenset(_pairs_of(value.get("others") or ())),
     )
+
+
+def _replicas_of(value: Mapping[str, Any]) -> KnownReplicas:
+    """Read what is known of replicas; an older gate recorded no number that was returned."""
+    applied, returned = (_count_of(value.get(key)) for key in ("replicas", "returned_replicas"))
+    return KnownReplicas(applied, value.get("scaled_down") is True, returned)
 
 
 def _count_of(value: object) -> int | None:

@@ -222,7 +222,7 @@ def _why_empty(session: Session, rollout: Rollout) -> str:
         return ""
     memory = recall_history(session, rollout.ref)
     judged = memory.of_template(live.template)
-    scaled = "a gate scaled it to 0" if memory.has_scaled_down(live.uid) else ""
+    scaled = "a gate scaled it to 0" if memory.replicas_of(live.uid).scaled_down else ""
     if judged is None or judged.why is None or not judged.failed:
         return scaled
     failed = f"this version failed {age(judged.judged_at, session.clock.wall())} ago"

@@ -69,9 +69,10 @@ def replicas_of(
         return None
     if live is None or not (wanted is None or isinstance(wanted, int)):
         return None
-    applied, scaled_down = history.replicas_of(live.uid), False
+    known, scaled_down = history.replicas_of(live.uid), False
+    applied = known.applied
     if isinstance(before, Known):
-        if _is_our_number(before.value, live.replicas):
+        if _is_our_number(before.value, live.replicas) and live.replicas != known.returned:
             applied = live.replicas
         scaled_down = live.replicas == 0 and _is_our_scale_down(before.value, history)
     return Replicas(live.replicas, wanted, applied, is_autoscaled, policy, scaled_down)
@@ -87,7 +88,7 @@ def _is_our_scale_down(before: LiveObject, history: History) -> bool:
     owners = _owners_of_replicas(before)
     if {manager for manager, _ in owners} != {FIELD_MANAGER}:
         return False
-    return (FIELD_MANAGER, "Update") in owners or history.has_scaled_down(before.uid)
+    return (FIELD_MANAGER, "Update") in owners or history.replicas_of(before.uid).scaled_down
 
 
 def _owners_of_replicas(before: LiveObject) -> Collection[tuple[str, str]]:
@@ -98,7 +99,8 @@ def _is_our_number(before: LiveObject, replicas: int) -> bool:
     """Tell whether a gate applied the live number, whatever the lock remembers: see `--no-lock`.
 
     Whoever scales to more than 0 becomes the owner of `spec.replicas`. A 0 may have had no owner
-    (`kubectl scale --replicas=0`) until a gate sent it again to keep it.
+    (`kubectl scale --replicas=0`) until a gate sent it again to keep it. What a way back returned
+    is ours by its owner, too: that somebody had scaled to it, only the lock remembers.
     """
     owners = _owners_of_replicas(before)
     return replicas > 0 and {manager for manager, _ in owners} == {FIELD_MANAGER}

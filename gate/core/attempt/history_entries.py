@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.check_answers import iter_against
+from gate.core.attempt.closing_replicas import find_replicas, is_empty
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.ending_workload import revisions_of, workload_of
 from gate.core.attempt.left_objects import (
@@ -34,16 +35,14 @@ from gate.core.attempt.version_failures import (
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
-from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import UNPROVEN, WITHOUT_A_FAILURE, Outcome, Reason
 from gate.core.plan.record import Record
 from gate.core.rollout.causes import Cause
-from gate.core.rollout.policy import OnFailure, OnFirstFailure
+from gate.core.rollout.policy import OnFailure
 from gate.core.ssa.applied_fields import applied_digest
-from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.history import Closed, Closing
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 
@@ -96,8 +95,7 @@ def _closing(
         bodies=bodies,
         paused=ref in attempt.ledger.patched
         and attempt.plan.policy.response.on_failure is OnFailure.PAUSE,
-        scaled_down=_is_scaled_down(attempt, ref),
-        replicas=_replicas(record, ref) if ref not in attempt.ledger.restored else None,
+        replicas=find_replicas(attempt, record, ref),
         confidential=confidential,
         workload=workload_of(attempt, record, ref, shown if is_doubted else None),
         beside=applied.beside,
@@ -115,21 +113,6 @@ def _iter_in_doubt(
         others = (replace(unverified, why=cause) for cause in iter_against(attempt, ref))
         yield from (one for one in others if one.check != unverified.check)
     yield unverified
-
-
-def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
-    """Return `Closing.scaled_down`: whether this attempt scaled a failed first version to 0."""
-    policy, written = attempt.plan.policy, attempt.ledger.written.get(ref)
-    if ref in attempt.ledger.patched:
-        scales = policy.response.on_first_failure is OnFirstFailure.SCALE_TO_ZERO
-        return scales and policy.response.on_failure is not OnFailure.PAUSE
-    before = written.before if written is not None else None
-    was_empty = before is not None and _replicas_of(before) == 0
-    return None if was_empty and _is_empty(attempt, ref) else False
-
-
-def _replicas_of(live: LiveObject) -> int | None:
-    return live.workload.replicas if live.workload is not None else None
 
 
 def _iter_unjudged(
@@ -241,7 +224,7 @@ def _find_verified(
     (`stays_as_remembered`).
     """
     is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
-    if not is_whole or _is_empty(attempt, ref) or ending.reason in UNPROVEN:
+    if not is_whole or is_empty(attempt, ref) or ending.reason in UNPROVEN:
         return None
     live = None
     if ending.outcome is Outcome.VERIFIED and ref in attempt.ledger.written:
@@ -281,12 +264,6 @@ def _outcomes(attempt: Attempt) -> set[Outcome]:
     if whole is not Outcome.OBSERVED:
         return {whole}
     return {one.outcome for one in attempt.result.endings.values()}
-
-
-def _is_empty(attempt: Attempt, ref: Ref) -> bool:
-    rollout = attempt.workloads.rollouts.get(ref)
-    live = rollout.snapshot.live if rollout is not None else None
-    return live is not None and live.replicas == 0
 
 
 def _make_judged_version(
@@ -341,21 +318,6 @@ def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None
 def _find_revision(attempt: Attempt, ref: Ref, template: Template) -> Revision | None:
     owned = revisions_of(attempt, ref)
     return next((rs for rs in owned if rs.template.body == template.body), None)
-
-
-def _replicas(record: Record, ref: Ref) -> int | None:
-    """Return the replicas that were applied because the manifest asks for them, None for none."""
-    kept = next((one for one in record.objects if one.ref == ref), None)
-    if record.command != "apply" or kept is None or kept.autoscaled:
-        return None
-    if isinstance(kept.expected, Body):
-        named = kept.expected.thaw().get("spec", {}).get("replicas")
-        return named if isinstance(named, int) else None
-    if kept.expected is None or kept.expected.workload is None:
-        return None
-    owners = owners_of(kept.expected.managed.thaw()["managedFields"], ("spec", "replicas"))
-    is_ours = any(manager == FIELD_MANAGER for manager, _ in owners)
-    return kept.expected.workload.replicas if is_ours else None
 
 
 def _find_expected(record: Record, ref: Ref) -> LiveObject | None:

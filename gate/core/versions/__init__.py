@@ -6,6 +6,7 @@ __all__ = [
     "doubts",
     "history",
     "judged_version",
+    "known_replicas",
     "next_return",
     "open_findings",
     "return_doubts",

@@ -17,6 +17,7 @@ from gate.core.model.objects import Ref, Revision, Template
 from gate.core.model.outcome import Reason
 from gate.core.versions.closing_workload import ClosingWorkload
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
+from gate.core.versions.known_replicas import ClosingReplicas, KnownReplicas
 
 MOST_VERIFIED: Final = 3
 MOST_UNVERIFIED: Final = 5
@@ -40,22 +41,19 @@ class Closing:
     One whose `why` is no verdict (`JudgedVersion.is_unjudged`) is remembered only as written.
     `bodies` are the applied bodies, by digest, of the members of verified versions that may be
     stored in a Lease; `confidential` are the others. `paused` is whether the attempt left it
-    paused, `scaled_down` whether the attempt scaled it to 0, None if it left the 0 replicas that
-    it found. `replicas` is the manifest's number if that was applied and not taken back, else
-    None: the remembered number stays. `workload` is the workload at that time. `beside` has the
-    digests of the objects that earlier attempts wrote and this one did not. `left` is what an undo
-    went back from, without a time.
+    paused. `workload` is the workload at that time. `beside` has the digests of the objects that
+    earlier attempts wrote and this one did not. `left` is what an undo went back from, without a
+    time.
     """
 
     ref: Ref
     versions: tuple[JudgedVersion, ...] = ()
     bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
     paused: bool = False
-    replicas: int | None = None
+    replicas: ClosingReplicas = field(default_factory=ClosingReplicas)
     confidential: FrozenMap[str, ConfidentialBody] = field(default_factory=FrozenMap)
     workload: ClosingWorkload = field(default_factory=ClosingWorkload)
     beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
-    scaled_down: bool | None = False
     left: LeftVersion | None = None
 
 
@@ -73,11 +71,9 @@ class History:
 
     `versions` are the judged ones, oldest first and each only once; `bodies` are the applied bodies
     of the verified ones, by digest. `paused` is true while a pause of ours may be in effect.
-    `replicas` is the last number that was applied because a manifest asked for it, None if none
-    is known: field ownership holds no values. `uid` is that of the remembered workload; another
-    one may have been created under its name since. `kept` are the digests of the bodies that are
-    kept whole in a Secret beside the lock, each with its size there in characters. `scaled_down` is
-    true while a scale-down of ours to 0 may be in effect. `unjudged` is what was written by
+    `replicas` and `uid` are those of the remembered workload; another one may have been created
+    under its name since. `kept` are the digests of the bodies that are kept whole in a Secret
+    beside the lock, each with its size there in characters. `unjudged` is what was written by
     attempts that ended without a verdict on it, `left` the versions that an undo went back from;
     both oldest first. `others` are objects beside the workload as its attempts found them, or
     gave them back, without having written them: another run wrote those, and an undo leaves them
@@ -87,10 +83,9 @@ class History:
     versions: tuple[JudgedVersion, ...] = ()
     bodies: FrozenMap[str, Body] = field(default_factory=FrozenMap)
     paused: bool = False
-    replicas: int | None = None
+    replicas: KnownReplicas = field(default_factory=KnownReplicas)
     uid: str = ""
     kept: FrozenMap[str, int] = field(default_factory=FrozenMap)
-    scaled_down: bool = False
     unjudged: tuple[JudgedVersion, ...] = ()
     left: tuple[LeftVersion, ...] = ()
     others: frozenset[tuple[Ref, str]] = frozenset()
@@ -151,13 +146,9 @@ class History:
             left=tuple(map(shorten, self.left)),
         )
 
-    def replicas_of(self, uid: str) -> int | None:
-        """Return the replicas last applied to the workload of that uid, None if unknown."""
-        return self.replicas if uid == self.uid else None
-
-    def has_scaled_down(self, uid: str) -> bool:
-        """Tell whether the last attempt scaled the workload of that uid to 0."""
-        return self.scaled_down and uid == self.uid
+    def replicas_of(self, uid: str) -> KnownReplicas:
+        """Return what is known of the replicas of the workload of that uid."""
+        return self.replicas if uid == self.uid else KnownReplicas()
 
     def of_template(self, template: Template) -> JudgedVersion | None:
         """Return the newest judgement of a pod template, None if there is none."""
@@ -234,16 +225,7 @@ class History:
             left=left,
             others=self._others_after(closing, kept),
             paused=closing.paused,
-            scaled_down=(
-                self.has_scaled_down(closing.workload.uid)
-                if closing.scaled_down is None
-                else closing.scaled_down
-            ),
-            replicas=(
-                self.replicas_of(closing.workload.uid)
-                if closing.replicas is None
-                else closing.replicas
-            ),
+            replicas=self.replicas_of(closing.workload.uid).after(closing.replicas),
             uid=closing.workload.uid,
         )
 

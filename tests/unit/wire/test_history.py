@@ -17,6 +17,7 @@ from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
 from gate.core.versions.history import Closing, History
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion
+from gate.core.versions.known_replicas import KnownReplicas
 from gate.wire import history as history_module
 from gate.wire.history import MOST_BODIES_BYTES, MOST_CHARACTERS, history_text, read_history
 from gate.wire.packed import pack, unpack
@@ -41,12 +42,15 @@ FAILED = replace(
 )
 
 
-@pytest.mark.contract("B536", "B537", "B74")
+@pytest.mark.contract("B536", "B537", "B74", "B1800")
 def test_a_history_is_read_as_it_was_written() -> None:
     """The versions with their reasons, the bodies of what was verified, whether we paused it."""
     bodies = FrozenMap({"w1": Body.of({"spec": {}}), "c1": Body.of({"data": {"a": "b"}})})
     kept = FrozenMap({"s1": 42})
-    history = History((VERIFIED, FAILED), bodies, paused=True, replicas=3, uid="u-1", kept=kept)
+    replicas = KnownReplicas(3, scaled_down=True, returned=5)
+    history = History(
+        (VERIFIED, FAILED), bodies, paused=True, replicas=replicas, uid="u-1", kept=kept
+    )
     left = LeftVersion("template-1", FrozenMap({WEB: "w1"}), "2026-01-01T00:00:00Z")
     history = replace(history, unjudged=(VERIFIED, FAILED), left=(left,))
     history = replace(history, others=frozenset({(CONFIG, "c1")}))

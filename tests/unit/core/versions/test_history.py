@@ -28,6 +28,7 @@ from gate.core.versions.judged_version import (
     is_later_restart,
     template_digest,
 )
+from gate.core.versions.known_replicas import KnownReplicas
 from gate.core.versions.open_findings import list_findings
 from tests.table import each
 from tests.unit.core.world import replica_set
@@ -265,9 +266,9 @@ def test_a_verification_answers_no_failure_of_another_replica_set() -> None:
 @pytest.mark.contract("B76")
 def test_a_scale_down_is_of_one_deployment() -> None:
     """Another one may have been made under its name since, and scaled by somebody."""
-    history = History(scaled_down=True, uid="u1")
-    assert history.has_scaled_down("u1")
-    assert not history.has_scaled_down("u2")
+    history = History(replicas=KnownReplicas(scaled_down=True), uid="u1")
+    assert history.replicas_of("u1").scaled_down
+    assert not history.replicas_of("u2").scaled_down
 
 
 @pytest.mark.contract("B703")

@@ -1,0 +1,110 @@
+"""A number of replicas that somebody had set and a way back has returned: it is still theirs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    warned,
+)
+from tests.bed.interrupting import UNDER_WAY
+from tests.bed.scene import Scene, web
+from tests.cluster.command import Result
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import kill_apply, recover
+from tests.scenarios.versions import CRASH
+
+APPLY, KEEP = ("--replicas", "apply"), ("--replicas", "keep")
+REFUSAL = "deployment/web has 5 replicas, the manifest asks for 3, and 3 were applied last"
+
+
+def scaled(scene: Scene) -> None:
+    """Verify a version with 3 replicas, and let somebody scale it to 5."""
+    assert_verified(scene.apply(web(replicas=3)))
+    scene.kubectl("scale", "deployment/web", "--replicas=5", check=True)
+    scene.objects.wait_complete("web")
+
+
+def imposed_in_vain(scene: Scene) -> Result:
+    """Impose the manifest's 3 replicas with a version that fails: 5 run again."""
+    result = scene.apply(web(2, behaviour=CRASH, replicas=3), flags=APPLY)
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=5)
+    return result
+
+
+@pytest.mark.contract("B1800", "B72")
+def test_the_next_apply_asks_again(scene: Scene) -> None:
+    """Whose way back it was that set it last tells nothing of whether it is wanted."""
+    scaled(scene)
+    imposed_in_vain(scene)
+    assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)
+    assert_runs(scene.objects, "shop/web:1", replicas=5)
+
+
+@pytest.mark.contract("B1800")
+def test_the_one_after_a_second_failure_asks_again(scene: Scene) -> None:
+    """By then the number was the gate's own, by its owner, before the attempt already."""
+    scaled(scene)
+    imposed_in_vain(scene)
+    again = imposed_in_vain(scene)
+    assert warned(again, "goes from 5 to 3 replicas: --replicas apply")
+    assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)
+
+
+@pytest.mark.contract("B1800", "B72")
+def test_it_can_be_kept_once(scene: Scene) -> None:
+    """Then the gate has sent it, since it alone owned it; no manifest has asked for it."""
+    scaled(scene)
+    imposed_in_vain(scene)
+    kept = scene.apply(web(3, replicas=3), flags=KEEP)
+    assert_verified(kept)
+    assert warned(kept, "keeps its 5 replicas, not the manifest's 3")
+    assert_refused(scene.apply(web(4, replicas=3)), "Conflict", REFUSAL)
+    assert_runs(scene.objects, "shop/web:3", replicas=5)
+
+
+@pytest.mark.contract("B1800", "B74")
+def test_a_manifest_that_asks_for_it_ends_it(scene: Scene) -> None:
+    """It is the gate's own number from then on, and a smaller one is nobody's loss."""
+    scaled(scene)
+    imposed_in_vain(scene)
+    assert_verified(scene.apply(web(3, replicas=5)))
+    assert_verified(scene.apply(web(4, replicas=3)))
+
+
+@pytest.mark.contract("B1800", "B74")
+def test_a_number_that_comes_through_ends_it(scene: Scene) -> None:
+    """The same number later, by a run without the lock, is that run's own."""
+    scaled(scene)
+    imposed_in_vain(scene)
+    assert_verified(scene.apply(web(3, replicas=3), flags=APPLY))
+    assert_verified(scene.apply(web(4, replicas=5), flags=["--no-lock"]))
+    assert_verified(scene.apply(web(5, replicas=3)))
+
+
+@pytest.mark.contract("B1800", "B61")
+def test_a_first_apply_that_fails_leaves_nothing_to_ask(scene: Scene) -> None:
+    """No gate had applied a number: that of `kubectl apply` is taken over, as without it."""
+    path = scene.manifest(web(replicas=5))
+    scene.kubectl("apply", "-f", path, check=True)
+    scene.objects.wait_complete("web")
+    assert_rolled_back(scene.apply(web(2, behaviour=CRASH, replicas=3)), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=5)
+    assert_verified(scene.apply(web(3, replicas=3)))
+
+
+@pytest.mark.contract("B1800", "B530")
+@pytest.mark.sandbox_only("minutes of waiting for the lock of the dead gate")
+@pytest.mark.parametrize("line", [UNDER_WAY, "restored +deployment/web"])
+def test_a_recovery_remembers_it_too(scene: Scene, program: PlayedGate, line: str) -> None:
+    """Whether it finds the number returned already, or returns it itself."""
+    scaled(scene)
+    kill_apply(scene, program, web(2, behaviour=CRASH, replicas=3), line=line, flags=APPLY)
+    assert recover(scene, "web").exit_code == 4
+    assert_runs(scene.objects, "shop/web:1", replicas=5)
+    assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import yaml
 
+from tests.bed.expectations import REVISION
 from tests.bed.invariants import key_of
 from tests.cluster.command import END_SECONDS, Result
 from tests.cluster.kubelet.api import JSON, ApiError
@@ -22,6 +23,7 @@ USER_AGENT = "kubectl/v1.36.3"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _STRATEGIC = "application/strategic-merge-patch+json"
 _MERGE = "application/merge-patch+json"
+_JSON = "application/json-patch+json"
 _APPLY = "application/apply-patch+yaml"
 
 
@@ -67,6 +69,8 @@ class PlayedKubectl:
             case ["rollout", ("pause" | "resume") as verb, target]:
                 paused = {"paused": True if verb == "pause" else None}
                 self._patch(_name(target), {"spec": paused}, "kubectl-rollout")
+            case ["rollout", "undo", target, revision]:
+                self._undo(_name(target), revision.removeprefix("--to-revision="))
             case ["delete", target]:
                 self._objects.delete("deployments", _name(target))
             case ["apply", "--server-side", *options, "-f", path]:
@@ -84,6 +88,15 @@ class PlayedKubectl:
         for container in after["spec"]["template"]["spec"]["containers"]:
             change(container)
         self._patch(_name(target), two_way(before, after), "kubectl-set")
+
+    def _undo(self, name: str, revision: str) -> None:
+        """Replace a Deployment's template by that of its ReplicaSet of a revision."""
+        sets = self._objects.list_all("replicasets", f"app={name}")
+        made = next(one for one in sets if one["metadata"]["annotations"][REVISION] == revision)
+        template = deepcopy(made["spec"]["template"])
+        del template["metadata"]["labels"]["pod-template-hash"]
+        patch: list[JSON] = [{"op": "replace", "path": "/spec/template", "value": template}]
+        self._client.json("PATCH", self._objects.path("deployments", name), patch, _JSON)
 
     def _patch(self, name: str, patch: JSON, manager: str) -> None:
         path = f"{self._objects.path('deployments', name)}?fieldManager={manager}"

@@ -6,17 +6,20 @@ from dataclasses import replace
 
 import pytest
 
+from gate.core.attempt.transitions import State
 from gate.core.checks.spec import During
 from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import Reason
-from gate.core.protocol.effects import Announce
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Announce, Write
 from gate.core.protocol.events import AccessRefused, ContactLost
 from gate.core.rollout.policy import Budgets, Policy
 from gate.report.views.timeline import timeline_line, waiting_for
 from tests.unit.core.checks.count_looks import counts, started, steady
-from tests.unit.core.leaves import manifest
+from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import serving
 from tests.unit.core.server import Server
+from tests.unit.core.writes.test_write_answers import errs
 from tests.unit.report.endings import ENDINGS, ReportPlayer, under_way
 
 
@@ -60,6 +63,35 @@ def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
     assert said == f"{line}; errors: undecided after {looks} looks"
     stranger = ENDINGS["superseded"]().attempt
     assert waiting_for(stranger, stranger.now) == "done"
+
+
+@pytest.mark.contract("B1802")
+def test_several_workloads_wait_for_one_configuration() -> None:
+    """Each is named, and no command: whoever returns one alone has to choose."""
+    server = serving(config("a"))
+    server.put(manifest("v1", "api"))
+    bodies = config("b"), manifest("v2"), manifest("v2", "api")
+    player = ReportPlayer(server, *bodies)
+    player.behave("crash", "v2")
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.bend(Write, errs, times=3)
+    player.run(lambda attempt: attempt.writes.uncertain)
+    line = waiting_for(player.attempt, player.attempt.now)
+    assert "until configmap/settings is back, for another " in line
+    assert line.endswith("deployment/web, deployment/api stay at the versions that failed")
+
+
+@pytest.mark.contract("B1802")
+def test_a_workload_of_the_same_version_is_not_held_at_another() -> None:
+    """The way out changed another field of it: there is no version to return to."""
+    server = serving(config("a"))
+    player = ReportPlayer(server, config("b"), manifest("v1", minReadySeconds=7))
+    player.behave("crash", "v1")
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.bend(Write, errs, times=3)
+    player.run(lambda attempt: attempt.writes.uncertain)
+    line = waiting_for(player.attempt, player.attempt.now)
+    assert line == "writing configmap/settings, deployment/web"
 
 
 def test_many_deployments_are_counted_not_listed() -> None:

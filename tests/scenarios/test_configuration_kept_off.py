@@ -1,0 +1,149 @@
+"""Configuration that cannot be written on the way back: for how long its workload waits for it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from sandbox.face import Answer
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+    warned,
+)
+from tests.bed.interrupting import UNDER_WAY
+from tests.bed.scene import Scene, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import kill_apply, recover
+from tests.scenarios.proxy import Proxy, counted, says, status, writes
+from tests.scenarios.versions import CRASH, mode
+
+pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
+
+BUDGETS: Final = ("--timeout", "60s", "--rollback-timeout", "90s")
+DOWN: Final = status(500, 'Internal error occurred: failed calling webhook "policy.example": EOF')
+REFUSALS: Final = {
+    "webhook": status(403, 'admission webhook "policy.example" denied the request: not now'),
+    "invalid": status(422, 'ConfigMap "settings" is invalid: data: Invalid value'),
+}
+WAITING: Final = "waiting     writing configmap/settings, deployment/web"
+RETURN: Final = "rollout", "undo", "deployment/web", "--to-revision=1"
+HELD: Final = (
+    "until configmap/settings is back, for another 1m at most, deployment/web stays at the version"
+    " that failed; to return it at once, and leave configmap/settings as it is:"
+    f" kubectl {' '.join(RETURN)} -n shop --context sandbox"
+)
+ENVIRONMENT: Final = [{"configMapRef": {"name": "settings"}}]
+LATE: Final = "deployment/web had been returned before configmap/settings: its pods that started"
+
+
+def reading(body: JSON) -> JSON:
+    """Return a Deployment with `settings` in the environment of its pods."""
+    body["spec"]["template"]["spec"]["containers"][0]["envFrom"] = ENVIRONMENT
+    return body
+
+
+def keep_off(proxy: Proxy, answer: Answer) -> None:
+    """Answer so to each write of a ConfigMap after that of the way out."""
+    proxy.on(counted(writes("/configmaps"), lambda number: number > 1), says(answer))
+
+
+def fail_held(proxy: Proxy, *bodies: JSON) -> Result:
+    """Fail a version whose way back a webhook keeps from its configuration, to the budget's end."""
+    keep_off(proxy, DOWN)
+    result = proxy.scene.apply(*bodies, flags=BUDGETS)
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    proxy.rest()
+    return result
+
+
+@pytest.mark.contract("B1801")
+@pytest.mark.parametrize("answer", REFUSALS.values(), ids=REFUSALS)
+def test_what_the_server_refuses_for_good_holds_nothing(proxy: Proxy, answer: Answer) -> None:
+    """The same again would be refused as well: the bad version does not serve on for it."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    keep_off(proxy, answer)
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert result.duration_seconds < 5.0
+    assert len(proxy.met) == 1
+    assert warned(result, "configmap/settings could not be restored")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "two"
+
+
+@pytest.mark.contract("B1802")
+def test_errors_hold_the_workload_and_the_sign_of_life_says_so(proxy: Proxy) -> None:
+    """They pass, and then all of the version before is back, in its order."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    keep_off(proxy, DOWN)
+    bad = settings("two"), web(2, behaviour=CRASH)
+    with scene.applying(*bad, flags=BUDGETS) as running:
+        running.wait_for_line(WAITING, 60.0)
+        assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+        proxy.rest()
+        result = running.wait()
+    assert f"{WAITING}; {HELD}\n" in result.stderr
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B1802", "B145")
+def test_whoever_does_not_wait_is_left_what_they_return(proxy: Proxy) -> None:
+    """As the command of the sign of life does; what stands beside it is named."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    keep_off(proxy, DOWN)
+    bad = settings("two"), web(2, behaviour=CRASH)
+    with scene.applying(*bad, flags=BUDGETS) as running:
+        running.wait_for_line(WAITING, 60.0)
+        scene.kubectl(*RETURN, check=True)
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded")
+    assert warned(result, "configmap/settings still has what this run wrote")
+    scene.wait_done("deployments", "web")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1803")
+def test_a_recovery_says_what_pods_keep_of_the_configuration_that_failed(proxy: Proxy) -> None:
+    """They are of the version before, and started with what could not go back before them."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), reading(web())))
+    fail_held(proxy, settings("two"), reading(web(2, behaviour=CRASH)))
+    finished = recover(scene, "web")
+    assert_rolled_back(finished, "CrashLoop")
+    assert mode(scene) == "one"
+    assert warned(finished, LATE)
+
+
+@pytest.mark.contract("B1803")
+def test_a_recovery_says_nothing_of_configuration_that_no_pod_keeps(proxy: Proxy) -> None:
+    """Nothing has it in its environment; a mounted file changes in time."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    fail_held(proxy, settings("two"), web(2, behaviour=CRASH))
+    assert not warned(recover(scene, "web"), "had been returned before")
+
+
+@pytest.mark.contract("B1803")
+@pytest.mark.parametrize("line", [UNDER_WAY, "restored +configmap", "restored +deployment"])
+def test_a_recovery_in_the_usual_order_says_nothing(
+    scene: Scene, program: PlayedGate, line: str
+) -> None:
+    """Configuration returned first, by the gate that died or by the one that recovers."""
+    assert_verified(scene.apply(settings("one"), reading(web())))
+    bad = settings("two"), reading(web(2, behaviour=CRASH))
+    kill_apply(scene, program, *bad, line=line)
+    finished = recover(scene, "web")
+    assert finished.exit_code == 4, str(finished)
+    assert not warned(finished, "had been returned before")

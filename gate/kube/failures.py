@@ -128,6 +128,7 @@ class ResourceVersionConflict(ApiError):
     """409: the object changed since it was read."""
 
     answers_with = Reason.CONFLICT
+    answer = "409 Conflict"
 
 
 class AlreadyExists(ApiError):

@@ -53,6 +53,7 @@ class Writer:
         self._clock = clock
         self._has_written = False
         self._uncertain_tries: dict[Ref, int] = {}
+        self._conflicted: dict[Ref, str | None] = {}
 
     def perform(self, effect: Write) -> WriteAnswer:
         """Send the write and say what became of it; never raises for an answer of the server.
@@ -63,7 +64,7 @@ class Writer:
         try:
             live, is_created = self._send(effect)
         except ApiError as error:
-            if error.transient or not error.untouched:
+            if error.transient or not error.untouched or self._is_unchanged(effect, error):
                 return self._answer_uncertain(effect, error)
             self._uncertain_tries.pop(effect.ref, None)
             return self._answer_refusal(effect, error)
@@ -168,6 +169,20 @@ class Writer:
             backoff_seconds(tries, first, longest, jitter),
             error.answer,
         )
+
+    def _is_unchanged(self, effect: Write, error: ApiError) -> bool:
+        """Tell whether a conflict follows one with the same version of the object, read since.
+
+        Then it is about something else, as of an admission webhook that answers so.
+        """
+        if not isinstance(error, ResourceVersionConflict):
+            return False
+        met = effect.ref in self._conflicted
+        version, self._conflicted[effect.ref] = (
+            self._conflicted.get(effect.ref),
+            effect.resource_version,
+        )
+        return met and version == effect.resource_version
 
     def _answer_refusal(self, effect: Write, error: ApiError) -> WriteAnswer:
         at, effect_id = self._clock.now(), effect.effect_id

@@ -114,6 +114,20 @@ def test_whoever_does_not_wait_is_left_what_they_return(proxy: Proxy) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.contract("B1804", "B1702")
+def test_a_conflict_that_is_none_of_its_version_keeps_no_workload_for_good(proxy: Proxy) -> None:
+    """A webhook answers so: the workload goes back with the budget's end, as after any error."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    keep_off(proxy, status(409, 'admission webhook "policy.example" denied the request: later'))
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=BUDGETS)
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert len(proxy.met) < 40
+    assert warned(result, "configmap/settings could not be restored", "409 Conflict", "later")
+    scene.wait_done("deployments", "web")
+    assert_runs(scene.objects, "shop/web:1")
+
+
 @pytest.mark.contract("B1803")
 def test_a_recovery_says_what_pods_keep_of_the_configuration_that_failed(proxy: Proxy) -> None:
     """They are of the version before, and started with what could not go back before them."""

@@ -229,6 +229,24 @@ def test_an_object_is_written_ever_less_often_while_its_writes_fail(
     assert 'failed calling webhook "policy.example"' in first.why
 
 
+@pytest.mark.contract("B1804", "B126")
+def test_a_conflict_over_an_object_that_stays_the_same_is_an_error(
+    writer: Writer, server: ScriptedServer
+) -> None:
+    """As of a webhook that answers so: a read brings nothing new, and time may."""
+    denied = as_status(409, 'admission webhook "policy.example" denied the request', "Conflict")
+    server.on("PATCH", PATH, denied)
+    first, second, third, changed, again = (
+        writer.perform(_write(resource_version=version)) for version in ("7", "7", "7", "8", "8")
+    )
+    assert first == changed == WriteConflicted(5.0, 3)
+    assert isinstance(second, WriteUncertain)
+    assert isinstance(third, WriteUncertain)
+    assert second.answer == "409 Conflict"
+    assert 0.0 < second.pause_seconds <= 0.2 <= third.pause_seconds
+    assert isinstance(again, WriteUncertain)
+
+
 def test_other_kinds_are_written_where_they_live(writer: Writer, server: ScriptedServer) -> None:
     """The path is that of the object's kind; an unknown kind is rejected, not a bug."""
     path = "/api/v1/namespaces/shop/configmaps/settings"

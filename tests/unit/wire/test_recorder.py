@@ -24,20 +24,22 @@ from gate.core.checks.questions import (
 )
 from gate.core.checks.tick_grid import Tick
 from gate.core.kinds.deployment.objects import DEPLOYMENT
-from gate.core.model.objects import CleanText, Revision, Template, Workload
+from gate.core.model.objects import CleanText, Pod, Revision, Template, Workload
 from gate.core.rollout.observations import Listed, Observed
 from gate.wire import trace as traces
 from gate.wire.masking import Masker
 from gate.wire.measurements import Measured
 from gate.wire.recorder import Recorder
+from tests.table import each
 
 CANARY = "s3cr3t-canary"
 
 
-def listed(kind: str, *items: dict[str, Any]) -> bytes:
-    """Make a list as the server sends it, its items without their kind."""
+def listed(kind: str, *items: dict[str, Any], following: str = "") -> bytes:
+    """Make a page of a list as the server sends it, its items without their kind."""
     bare = [{k: v for k, v in item.items() if k not in {"kind", "apiVersion"}} for item in items]
-    body = {"kind": f"{kind}List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}}
+    metadata = {"resourceVersion": "1", **({"continue": following} if following else {})}
+    body = {"kind": f"{kind}List", "apiVersion": "v1", "metadata": metadata}
     return json.dumps({**body, "items": bare}).encode()
 
 
@@ -157,6 +159,55 @@ def test_measurements_are_recorded_among_what_was_heard(
     ]
 
 
+def web_and_api(deployment: dict[str, Any], path: Path) -> Recorder:
+    """Begin a recording in which two Deployments were applied."""
+    api = {**deployment, "metadata": {**deployment["metadata"], "name": "api"}}
+    recorder = Recorder.create(path, pytest.fail)
+    recorder.header(0.0, [json.dumps(body).encode() for body in (deployment, api)])
+    return recorder
+
+
+def heard(recorder: Recorder, path: Path) -> list[tuple[str, list[str]]]:
+    """End a recording of lists; return which Deployment hears which pods, list by list."""
+    recorder.finish()
+    recorder.run(SystemClock())
+    lists = [event for event in traces.read(path).events() if isinstance(event, Listed)]
+    return [(a.about.name, [o.name for o in a.objects if isinstance(o, Pod)]) for a in lists]
+
+
+@pytest.mark.contract("B276")
+@each(
+    ("about", "hear"),
+    [
+        (None, ["web", "api"]),
+        (("Deployment/api",), ["api"]),
+        (("Deployment/api", "Deployment/web"), ["web", "api"]),
+        (("StatefulSet/api",), []),
+        ((), []),
+    ],
+)
+def test_a_list_is_heard_by_the_workloads_that_it_is_about(
+    deployment: dict[str, Any], tmp_path: Path, about: tuple[str, ...] | None, hear: list[str]
+) -> None:
+    """To any other the pods that it lacks would be gone; one that selects nothing is for all."""
+    recorder = web_and_api(deployment, tmp_path / "t")
+    recorder.record_list(1.0, "shop", listed("Pod", named("a")), about)
+    assert heard(recorder, tmp_path / "t") == [(name, ["a"]) for name in hear]
+
+
+@pytest.mark.contract("B276")
+def test_pages_about_other_workloads_do_not_mix(deployment: dict[str, Any], tmp_path: Path) -> None:
+    """Two lists of pods of one namespace, read at the same time."""
+    recorder = web_and_api(deployment, tmp_path / "t")
+    web, api = ("Deployment/web",), ("Deployment/api",)
+    recorder.record_list(1.0, "shop", listed("Pod", named("web-1"), following="more"), web)
+    recorder.record_list(1.0, "shop", listed("Pod", named("api-1"), following="more"), api)
+    recorder.record_list(2.0, "shop", listed("Pod", named("web-2")), web)
+    recorder.record_list(2.0, "shop", listed("Pod", named("api-2")), api)
+    pods = [("web", ["web-1", "web-2"]), ("api", ["api-1", "api-2"])]
+    assert heard(recorder, tmp_path / "t") == pods
+
+
 @pytest.mark.contract("B466")
 def test_what_checks_run_and_ask_for_is_masked(deployment: dict[str, Any], tmp_path: Path) -> None:
     """The program, the host and the path stay, and all that judges."""
@@ -187,10 +238,14 @@ def test_what_checks_run_and_ask_for_is_masked(deployment: dict[str, Any], tmp_p
     assert [type(each) for each in replies] == [Answers, Answers]
 
 
+def named(name: str) -> dict[str, Any]:
+    """Make the least of a pod."""
+    return {"kind": "Pod", "metadata": {"name": name, "uid": name}}
+
+
 def pod_line(name: str) -> bytes:
     """Make a line of a watch about a pod."""
-    found = {"kind": "Pod", "metadata": {"name": name, "uid": name}}
-    return json.dumps({"type": "ADDED", "object": found}).encode()
+    return json.dumps({"type": "ADDED", "object": named(name)}).encode()
 
 
 def test_lines_from_many_threads_are_all_written(

@@ -241,14 +241,14 @@ def test_the_tape_begins_with_the_last_apply() -> None:
 def test_a_list_says_whose_parts_it_selects(
     query: tuple[tuple[str, str], ...], about: tuple[str, ...] | None
 ) -> None:
-    """What it does not select is not gone by it."""
+    """What it does not select is not gone by it; one that was read between two applies no less."""
     listener, clock = Listener(), VirtualClock(7.0)
     tape = Tape(listener, clock, 2, {})  # type: ignore[arg-type]
     for name in ("api", "web"):
         template = {"metadata": {"labels": {"app": name}}}
         body = {"kind": "Deployment", "metadata": {"name": name}, "spec": {"template": template}}
         tape.on_answer("PATCH", f"{DEPLOYMENTS}/{name}", APPLY, json.dumps(body).encode())
-    tape.on_answer("GET", "/api/v1/namespaces/shop/pods", query, b"pods")
+        tape.on_answer("GET", "/api/v1/namespaces/shop/pods", query, b"pods")
     assert listener.heard[-1][-1] == about
 
 

@@ -69,6 +69,19 @@ def test_a_way_back_to_a_0_of_somebodys_is_theirs() -> None:
 
 
 @pytest.mark.contract("B134")
+def test_what_was_created_goes_last_in_reverse_order() -> None:
+    """Behind all that is restored: what uses another object goes before that one."""
+    server = serving(config("a"), v2="crash")
+    created = [config("x", name) for name in ("first", "second", "third")]
+    bodies = (*created, config("b"), manifest("v2"))
+    player = Player(server, planned(server, *bodies, policy=PRUNE))
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    restored = [("apply", "configmap/settings"), ("apply", "deployment/web")]
+    gone = [("delete", f"configmap/{name}") for name in ("third", "second", "first")]
+    assert player.written()[len(bodies) :] == [*restored, *gone]
+
+
+@pytest.mark.contract("B134")
 @pytest.mark.parametrize("manager", ["kubectl-edit", "rollout-gate"])
 @pytest.mark.parametrize("data", [{"mode": "x", "theirs": "1"}, {"mode": "theirs"}])
 def test_what_others_use_is_not_deleted(manager: str, data: dict[str, str]) -> None:

@@ -58,19 +58,24 @@ def test_what_serves_unverified_is_the_best_known_if_it_is_complete(
 
 @pytest.mark.contract("B1604")
 @each(
-    ("pods", "name"),
+    ("pods", "on_delete", "name"),
     [
-        ((member(0, OLD), member(1, OLD, ready=False)), OLD),
-        ((member(0, OLD), member(1, "db-tried", ready=False)), ""),
-        ((member(0, OLD), member(1, NEW, ready=False)), ""),
-        ((member(0, OLD, ready=False),), ""),
+        ((member(0, OLD), member(1, OLD, ready=False)), True, OLD),
+        ((member(0, OLD), member(1, OLD, ready=False)), False, ""),
+        ((member(0, OLD), member(1, "db-tried", ready=False)), True, ""),
+        ((member(0, OLD), member(1, NEW, ready=False)), True, ""),
+        ((member(0, NEW), member(1, NEW)), True, ""),
+        ((member(0, OLD, ready=False),), True, ""),
     ],
 )
 def test_beside_a_template_that_no_pod_takes_all_pods_run_one_version(
-    pods: tuple[Pod, ...], name: str
+    pods: tuple[Pod, ...], name: str, *, on_delete: bool
 ) -> None:
-    """Pods of another count also while they are not ready, and one at least has to serve."""
-    live = stateful_set(on_delete=True)
+    """By `OnDelete`: else they are about to go.
+
+    Pods of another count also while they are not ready, and one at least has to serve.
+    """
+    live = stateful_set(on_delete=on_delete)
     revisions = [
         revision(name, number, template(f"shop/db:{number}"))
         for number, name in enumerate((OLD, "db-tried", NEW), 1)

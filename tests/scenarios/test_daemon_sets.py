@@ -38,13 +38,18 @@ def test_a_good_version_is_verified_on_every_node(agents: Agents) -> None:
 def test_the_strategy_on_delete_rolls_nothing(
     agents: Agents, audit: Trail, flags: tuple[str, ...]
 ) -> None:
-    """The old pods run on, which is said; `--require` has no part in that."""
+    """The old pods run on, which is said; `--require` has no part in that.
+
+    The controller replaces pods before it reports what it has observed: none is on its way out.
+    """
     agents.serve(updateStrategy={"type": "OnDelete"})
     result = agents.apply(agents.version(2, updateStrategy={"type": "OnDelete"}), *flags)
     assert_ended(result, 0, "applied", "NoRollout", running="baseline")
     assert "enough for --require" not in said(result)
     assert "3 nodes run another revision until somebody deletes its pods" in said(result)
     assert agents.images() == dict.fromkeys(agents.names, OLD)
+    pods = agents.scene.objects.list_all("pods")
+    assert not [pod for pod in pods if "deletionTimestamp" in pod["metadata"]]
     assert changes(audit) == [WRITTEN]
 
 

@@ -39,9 +39,9 @@ def crashing(
     return running
 
 
-def tags(scene: Scene) -> set[str]:
-    """Return the tags of the images of all Deployments."""
-    return {images(scene.objects.get("deployments", name))[0].rpartition(":")[2] for name in NAMES}
+def tags(scene: Scene, names: tuple[str, ...] = NAMES) -> set[str]:
+    """Return the tags of the images of Deployments."""
+    return {images(scene.objects.get("deployments", name))[0].rpartition(":")[2] for name in names}
 
 
 def applied(result: Result) -> set[str]:
@@ -91,13 +91,21 @@ def test_what_is_left_is_not_sent_and_said_not_to_be(scene: Scene, program: Play
 def test_a_gate_that_dies_on_that_way_back_is_finished(
     scene: Scene, program: PlayedGate, at: str
 ) -> None:
-    """From whichever record is there: what was never written is left alone."""
-    with crashing(scene, program) as running:
+    """From whichever record is there: what was never written is left alone, and called so.
+
+    Also what did not exist before, and has nothing to go back to.
+    """
+    there, new = NAMES[:-1], NAMES[-1]
+    with crashing(scene, program, before=there) as running:
         running.wait_for_line(at, CRASHED_SECONDS + 5.0)
         running.kill()
     result = program("recover", "--output", "json")
     assert result.exit_code == 4, str(result)
-    assert tags(scene) == {"1"}
+    assert tags(scene, there) == {"1"}
+    assert not scene.objects.find("deployments", new)
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "v1"}
     actions = {one["name"]: one["action"] for one in result.document["objects"]}
-    assert actions[NAMES[-1]] == "unchanged"
+    ends = {one["name"]: one for one in result.document["deployments"]}
+    for name in (there[-1], new):
+        assert (actions[name], ends[name]["outcome"]) == ("unchanged", "refused")
+        assert ends[name]["message"].startswith(f"it was not written, since deployment/{BAD}")

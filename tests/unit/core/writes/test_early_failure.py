@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gate.core.attempt.ending import Ending
+from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.limits import RETRY_SECONDS
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
@@ -97,6 +98,13 @@ def test_what_did_not_serve_before_is_said_not_to_be_written_too(
     assert found["e"] == found["d"]
     assert found["e"].outcome is Outcome.REFUSED
     assert found["e"].message.startswith(UNWRITTEN)
+
+
+@pytest.mark.contract("B904")
+def test_what_was_not_written_is_not_remembered() -> None:
+    """Nothing is held against its version, which no pod has run."""
+    attempt = applying().run()
+    assert [one.ref.name for one in closed_of(attempt).workloads] == ["a", "bad", "c"]
 
 
 @pytest.mark.contract("B904")

@@ -378,5 +378,7 @@ def way_back_cause(attempt: Attempt, refused: Rejection) -> Cause:
 
 
 def refusal_cause(plan: Plan, rejection: Rejection) -> Cause:
-    """Return as a cause what the server refused."""
-    return Cause(rejection.reason, CleanText(f"{plan.name_of(rejection.ref)}: {rejection.message}"))
+    """Return as a cause what the server refused, or which object was needed and is not ready."""
+    name = plan.name_of(rejection.ref)
+    subject = name if rejection.reason is Reason.OBJECT_NOT_READY else ""
+    return Cause(rejection.reason, CleanText(f"{name}: {rejection.message}"), subject=subject)

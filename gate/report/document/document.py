@@ -55,6 +55,7 @@ def document(attempt: Attempt, run: Run) -> Result:
     result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
     result["recoverable"] = run.record.is_open or (run.record.is_locked and is_left_open(attempt))
     result["takes_back"] = _takes_back(attempt)
+    result["unready_need"] = _find_unready_need(ending)
     if ending.outcome is Outcome.OBSERVED:
         result["would_have"] = would_have(attempt, _decided_by(attempt, ending))
     result["workloads"] = [_workload(attempt, target.ref, run) for target in attempt.plan.targets]
@@ -105,6 +106,7 @@ def minimal(
         "has_recovered": run.record.has_recovered,
         "takes_back": False,
         "would_have": "",
+        "unready_need": "",
         "started_at": run.times.started_at,
         "duration_seconds": run.times.seconds_at(run.times.clock_end),
         "workloads": [],
@@ -151,6 +153,14 @@ def _takes_back(attempt: Attempt) -> bool:
     """Tell whether an undo takes back what an earlier attempt left although nothing had failed."""
     resumed = attempt.plan.resumed
     return resumed is not None and resumed.undone and not resumed.record.why
+
+
+def _find_unready_need(ending: Ending) -> str:
+    """Return the object at which an attempt ended that the next write needed; "" for none."""
+    if ending.reason not in (Reason.APPLY_REJECTED, Reason.OBJECT_NOT_READY):
+        return ""
+    needs = (one.subject for one in ending.causes if one.reason is Reason.OBJECT_NOT_READY)
+    return next(needs, "")
 
 
 def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:

@@ -19,6 +19,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "has_recovered": False,
         "takes_back": False,
         "would_have": "",
+        "unready_need": "",
         "traceparent": "",
         "kubeconfig": "",
         "check_flags": None,

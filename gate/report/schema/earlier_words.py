@@ -12,6 +12,8 @@ from typing import Any, Final
 
 _TAKEN_BACK: Final = "an undo takes back what the gate had left"
 _RECOVERED: Final = "recovered"
+_REJECTED: Final = "ApplyRejected"
+_NOT_READY: Final = "ObjectNotReady"
 _NOT_RESTORED: Final = re.compile(r"(\S+/\S+) could not be restored: (.*)", re.DOTALL)
 _NO_RIGHT: Final = " cannot patch resource "
 """How the API server's authorizer words a refusal (apiserver, `NewForbidden`)."""
@@ -33,6 +35,7 @@ def add_values_of_sentences(document: Any) -> None:
     document.setdefault("has_recovered", _RECOVERED in events)
     is_observed = document.get("outcome") == "observed"
     document.setdefault("would_have", message.partition(" because ")[0] if is_observed else "")
+    document.setdefault("unready_need", _find_unready_need(document, message))
     for workload in _dicts(document.get("workloads")):
         name = f"deployment/{workload.get('name')}: "
         own = message.removeprefix(name) if message.startswith(name) else ""
@@ -59,6 +62,21 @@ def _add_why_not_restored(document: dict[str, Any]) -> None:
         name = f"{str(item.get('kind')).lower()}/{item.get('name')}"
         reason = "Forbidden" if _NO_RIGHT in why.get(name, "") else "Rejected"
         item.setdefault("not_restored", reason if name in why else "")
+
+
+def _find_unready_need(document: dict[str, Any], message: str) -> str:
+    """Return the object that the next write needed: its name stood first, or behind the reason."""
+    reason, workloads = document.get("reason"), [*_dicts(document.get("workloads"))]
+    causes = [cause.get("reason") for one in workloads for cause in _dicts(one.get("causes"))]
+    is_need = reason == _REJECTED and _NOT_READY in causes
+    if not workloads and reason == _NOT_READY:
+        items = _dicts(document.get("objects"))
+        is_need = any(
+            one.get("action") == "unchanged" and one.get("at_end") is None for one in items
+        )
+    if document.get("outcome") == "observed":
+        message = message.partition(f" because {reason}: ")[2]
+    return message.partition(": ")[0] if is_need else ""
 
 
 def _dicts(value: Any) -> Iterator[dict[str, Any]]:

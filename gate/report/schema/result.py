@@ -1,7 +1,6 @@
 """The shape of the result document, `rollout-gate/result/v1`: every key is always there.
 
-One place says it: mypy holds the code to it, the JSON Schema is made of it. Text that is not
-known is "", numbers and parts that are not known are null.
+mypy holds the code to it, and the JSON Schema is made of it. Unknown text is "", all else null.
 """
 
 from __future__ import annotations
@@ -352,6 +351,7 @@ class Result(TypedDict):
         bool, Meta(description="Whether an `undo` takes back what an earlier run left unfailed.")
     ]
     would_have: Annotated[str, Meta(description='What `--observe` kept it from, "" without.')]
+    unready_need: Annotated[str, Meta(description='What was needed and not ready, "" without.')]
     started_at: Time
     duration_seconds: Seconds
     workloads: list[WorkloadResult]

@@ -45,7 +45,7 @@ from gate.report.words.fault import (
     is_failed_promotion,
 )
 from gate.report.words.fixed_advice import RESUME, fixed_steps
-from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved, is_new
+from gate.report.words.half_applied import is_innocent, is_left_unserved, is_new
 from gate.report.words.image_advice import advise_on_image
 from gate.report.words.interrupt_advice import after_interrupt
 from gate.report.words.kind_advice import advise_on_left_runs, kind_advice
@@ -91,7 +91,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
     if result["exit_code"] is None:
         return ()  # a recording without an end does not say what runs now
     worst = worst_workload(result)
-    if need := find_unready_need(result):
+    if need := result["unready_need"]:
         why = f"look at the conditions and the controller of {need}: the next write needs it"
         steps = [Step(f"{why} to be ready; then apply again")]
     elif worst is None or has_only_failed_checks(result, worst):

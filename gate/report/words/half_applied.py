@@ -28,7 +28,7 @@ _WAITED_IN_VAIN: Final = (Reason.DELETED, *TAKEN_OVER)
 
 def how_it_ended(result: Result) -> str:
     """Say what cut an apply off half-way, "" if a version came to its own end."""
-    if find_unready_need(result):
+    if result["unready_need"]:
         return f"{_BROKE_OFF} at {result['message']}"
     how = _HOW.get(result["reason"], "")
     if how and _has_written(result) and _has_waited_in_vain(result):
@@ -45,16 +45,6 @@ def _has_waited_in_vain(result: Result) -> bool:
         return True
     causes = (cause for one in result["workloads"] for cause in one["causes"])
     return any(cause["reason"] in _WAITED_IN_VAIN for cause in causes)
-
-
-def find_unready_need(result: Result) -> str:
-    """Return the object that the next write needed and that was not ready, "" for none."""
-    causes = {cause["reason"] for one in result["workloads"] for cause in one["causes"]}
-    is_need = result["reason"] == Reason.APPLY_REJECTED and Reason.OBJECT_NOT_READY in causes
-    if not result["workloads"] and result["reason"] == Reason.OBJECT_NOT_READY:
-        items = result["objects"]
-        is_need = any(one["action"] == "unchanged" and one["at_end"] is None for one in items)
-    return result["message"].partition(": ")[0] if is_need else ""
 
 
 def has_failed_itself(workload: WorkloadResult) -> bool:

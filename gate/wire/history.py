@@ -6,8 +6,10 @@ No body of a Secret and no environment value is in it: whoever may read Leases m
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from gate.core.model.body import Body, FrozenMap
@@ -26,6 +28,7 @@ MOST_CHARACTERS: Final = 64 * 1024
 """With a record of 160 KiB, all annotations of a Lease together stay below the API's 256 KiB."""
 MOST_BODY_BYTES: Final = 256 * 1024
 """The largest body, as JSON: a larger one is not even packed to see whether it fits."""
+_MOST_SHARED: Final = 1024
 MOST_BODIES_BYTES: Final = 1024 * 1024
 """The limit for all bodies, as JSON: packing them at an attempt's end takes a tenth of a second."""
 
@@ -173,7 +176,7 @@ def _history_of(value: Mapping[str, Any]) -> History:
     bodies = value.get("bodies") or {}
     return History(
         versions=tuple(map(_version_of, value.get("versions") or ())),
-        bodies=FrozenMap((str(digest), Body.of(body)) for digest, body in bodies.items()),
+        bodies=FrozenMap(_bodies_of(bodies)),
         paused=value["paused"] is True,
         replicas=_replicas_of(value),
         uid=clean_line(str(value.get("uid") or "")),
@@ -182,6 +185,16 @@ def _history_of(value: Mapping[str, Any]) -> History:
         left=tuple(map(_left_of, value.get("left") or ())),
         others=frozenset(_pairs_of(value.get("others") or ())),
     )
+
+
+def _bodies_of(value: Mapping[str, Any]) -> Iterator[tuple[str, Body]]:
+    return ((sys.intern(digest), _shared(Body.of(body))) for digest, body in value.items())
+
+
+@lru_cache(maxsize=_MOST_SHARED)
+def _shared(body: Body) -> Body:
+    """Return one object for equal bodies: each workload's history has those of the whole set."""
+    return body
 
 
 def _replicas_of(value: Mapping[str, Any]) -> KnownReplicas:
@@ -255,7 +268,7 @@ def _members_of(value: Mapping[str, Any]) -> FrozenMap[Ref, str]:
 
 
 def _pairs_of(value: Iterable[Any]) -> Iterator[tuple[Ref, str]]:
-    return ((ref_of(one), clean_line(digest)) for one, digest in value)
+    return ((ref_of(one), sys.intern(str(clean_line(digest)))) for one, digest in value)
 
 
 def _origin_of(value: Mapping[str, Any] | None) -> Origin | None:

@@ -53,7 +53,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     Outcome.FAILED: (
         (
             "a version that failed: rollback is off, nothing is there to go back to,"
-            " or this run had not changed it"
+            " or this run had not changed it; nothing of a new workload that `--on-first-failure`"
+            " deletes or scales to 0"
         ),
         "apply a version that works, or `rollout-gate undo NAME` to an older one",
     ),
@@ -87,7 +88,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
 _SIGNALS: Final = (
     "| 129, 130, 143 | `interrupted` | what the report says: a signal stopped the run, which"
     " rolled back if anything had failed by then (a pod that is just not ready yet has not"
-    " failed) | `rollout-gate status NAME` |"
+    " failed) | `rollout-gate status NAME`; then what the report's `next` says, as to finish with"
+    " `rollout-gate recover` |"
 )
 
 

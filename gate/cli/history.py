@@ -10,7 +10,11 @@ from gate.config import Settings
 
 @command(name_argument())
 def history(world: World, settings: Settings, name: str) -> int:
-    """Newest first, each with its images, change cause and age."""
+    """Newest first: the images, change cause and verdict of each, and how old its ReplicaSet is.
+
+    A StatefulSet or DaemonSet has a ControllerRevision in place of that. The verdicts are those
+    that the workload's lock remembers: of the last few versions.
+    """
     from gate.app import entry
 
     return entry.history(world, settings, name)

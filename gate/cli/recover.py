@@ -10,12 +10,13 @@ from gate.config import Settings
 
 @command(names_argument())
 def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
-    """Forward if the new version is complete, back otherwise; as a last step that always runs.
+    """Forward if the new version is complete, back otherwise.
 
-    Without a NAME all attempts of the namespace. Safe at any time, and twice.
+    In a pipeline, let it be the last step, one that always runs. Without a NAME it finishes all
+    attempts of the namespace. Safe at any time, and twice.
 
-    It goes by what the attempt was told: its deadlines, and what may replace pods that block it.
-    Only its budgets can be replaced here.
+    The flags of the attempt that was cut off hold on, such as its deadlines; only its budgets can
+    be replaced here.
     """
     from gate.app import entry
 

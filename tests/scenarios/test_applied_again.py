@@ -47,12 +47,20 @@ def remembered(scene: Scene) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize(
     ("command", "flags", "said"),
     [
-        ("apply", FAILS, "this version failed a check at 2"),
-        ("restart", FAILS, "this version failed a check at 2"),
-        ("apply", PAUSED, "this version failed a check at 2"),
-        ("resume", PAUSED, "this version failed a check at 2"),
-        ("apply", IN_DOUBT, "this version was left undecided by a check at 2"),
-        ("restart", IN_DOUBT, "this version was left undecided by a check at 2"),
+        ("apply", FAILS, "what this run judges failed a check in an attempt that ended at 2"),
+        ("restart", FAILS, "what this run judges failed a check in an attempt that ended at 2"),
+        ("apply", PAUSED, "what this run judges failed a check in an attempt that ended at 2"),
+        ("resume", PAUSED, "what this run judges failed a check in an attempt that ended at 2"),
+        (
+            "apply",
+            IN_DOUBT,
+            "was left undecided by a check in an attempt that ended at 2",
+        ),
+        (
+            "restart",
+            IN_DOUBT,
+            "was left undecided by a check in an attempt that ended at 2",
+        ),
     ],
     ids=["failed", "failed-restart", "paused", "paused-resume", "in-doubt", "in-doubt-restart"],
 )
@@ -83,7 +91,7 @@ def test_a_check_that_passes_now_verifies_the_version(scene: Scene) -> None:
     check.touch()
     again = scene.apply(settings("2"), web(2), flags=command)
     assert (again.exit_code, again.document["outcome"]) == (0, "verified"), str(again)
-    assert "this version failed a check" not in again.stderr
+    assert "failed a check" not in again.stderr
     assert not warned(again, "history does not call it verified")
     assert_a_failure_returns_to(scene, 2)
 

@@ -343,7 +343,9 @@ def test_what_fails_is_not_resumed_first(scene: Scene, fault: str) -> None:
     back, on = said.index("rollout-gate undo web"), said.index("rollout-gate resume web")
     assert (back < on) is bool(fault), said
     assert ("once nothing speaks against its version any more" in said) is bool(fault)
-    assert ("this version failed a check at 2" in said) is (fault == "check")
+    assert ("what this run judges failed a check in an attempt that ended at 2" in said) is (
+        fault == "check"
+    )
     shown = one_line(scene.gate("status", "web").stdout)
     assert ("before anybody resumes it, see what there is to return to" in shown) is bool(fault)
     assert (RESUME in shown) is not bool(fault)
@@ -359,7 +361,11 @@ def test_verify_says_how_a_check_left_what_is_complete(scene: Scene) -> None:
     assert_ended(bad, 6, "failed", "CheckFailed")
     result = scene.gate("verify", "web", *DOCUMENT)
     assert_verified(result)
-    assert warned(result, "this version failed a check at 2", "history does not call it verified")
+    assert warned(
+        result,
+        "what this run judges failed a check in an attempt that ended at 2",
+        "history does not call it verified",
+    )
     assert "a check left this version unverified" in scene.gate("status", "web").stdout
     asked = scene.gate("verify", "web", "--smoke-test", "false", *DOCUMENT)
     assert not warned(asked, "which this run does not ask")

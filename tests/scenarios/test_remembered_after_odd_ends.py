@@ -311,4 +311,4 @@ def assert_failed_is_remembered(scene: Scene, path: Path) -> None:
     history = scene.gate("history", "web").stdout
     assert "CrashLoop" in next(line for line in history.splitlines() if "shop/web:2" in line)
     again = scene.gate("preflight", "-f", str(path), "--take-over", "kubectl-set")
-    assert "this very template failed at" in again.stderr, str(again)
+    assert "this very template failed in an attempt that ended at" in again.stderr, str(again)

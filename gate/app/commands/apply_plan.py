@@ -22,6 +22,7 @@ from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.console import Console
 from gate.app.runtime.watches import Watching
 from gate.config import object_wait, policy
+from gate.core.kinds.configuration import is_configuration
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.kept_otherwise import foresee_kept_otherwise
@@ -108,11 +109,16 @@ def _announce(plan: Plan, manifest: Manifest, console: Console) -> None:
     return_target.describe(plan, console.note, console.caution)
     others = [item for item in manifest.objects if not item.judged]
     waited = [item for item in others if _is_waited_for(plan, item)]
-    unjudged = [item for item in others if item not in waited]
-    for items, how in ((waited, "waited for where its status tells"), (unjudged, "not judged")):
+    stored = [item for item in others if is_configuration(item.ref, item.body)]
+    unjudged = [item for item in others if item not in waited and item not in stored]
+    for items, how in (
+        (stored, ""),
+        (waited, ", waited for where its status tells"),
+        (unjudged, ", not judged"),
+    ):
         if items:
             names = ", ".join(plan.name_of(item.ref) for item in items)
-            console.note("objects", f"applied, {how}: {names}")
+            console.note("objects", f"applied{how}: {names}")
     for skipped in manifest.skipped:
         console.note("objects", f"skipped: {skipped.object}: {skipped.why}")
     if plan.policy.budgets.timeout_seconds is not None:

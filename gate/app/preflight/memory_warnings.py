@@ -43,8 +43,8 @@ def warn_of_failures(
         if judged is not None and judged.why is not None and judged.failed:
             by = f", see {judged.run_url}" if judged.run_url else ""
             warn(
-                f"{name(item.ref)}: this very template failed at {judged.judged_at}: "
-                f"{judged.why.reason}: {judged.why.message}{by}"
+                f"{name(item.ref)}: this very template failed in an attempt that ended at"
+                f" {judged.judged_at}: {judged.why.reason}: {judged.why.message}{by}"
             )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gate.app.runtime.session import Session
-from gate.app.runtime.workload_names import argument_of, workload_ref
+from gate.app.runtime.workload_names import workload_ref
 from gate.core.attempt.new_rollout import applied_found
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Fact, Known, Unknown
@@ -55,8 +55,8 @@ def read_object(session: Session, ref: Ref) -> LiveObject:
     fact = reader.live(ref)
     if isinstance(fact, Known):
         return fact.value
-    namesakes = " or ".join(map(argument_of, _iter_namesakes(reader, ref)))
-    hint = f"there is {namesakes}: name it so" if namesakes else _NAMESPACE_HINT
+    namesakes = " or ".join(map(str, _iter_namesakes(reader, ref)))
+    hint = f"there is {namesakes}: name that one" if namesakes else _NAMESPACE_HINT
     raise RefusedError(
         f"there is no {ref} in namespace {ref.namespace}", reason=Reason.NOT_FOUND, hint=hint
     )

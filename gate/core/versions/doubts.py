@@ -118,16 +118,17 @@ def _is_kept(plan: Plan, planned: PlannedObject) -> bool:
 def _describe(left: Sequence[JudgedVersion]) -> CleanText:
     """Say what was found of a version, and when, that is not found out again."""
     of_checks = ", and ".join(
-        f"{'failed a check' if one.failed else 'was left undecided by a check'} at {one.judged_at}"
+        f"{'failed a check' if one.failed else 'was left undecided by a check'} in an attempt that"
+        f" ended at {one.judged_at}"
         f" ({one.why.message if one.why is not None else one.check})"
         for one in left
         if one.is_left_by_check
     )
     of_pods = (
-        f"failed at {one.judged_at} ({one.why.reason}), its pods were ready before this run, and no"
-        " bake window watches them"
+        f"failed in an attempt that ended at {one.judged_at} ({one.why.reason}), its pods were"
+        " ready before this run, and no bake window watches them"
         for one in left
         if one.why is not None and not one.is_left_by_check
     )
     unasked = (f"{of_checks}, which this run does not ask",) if of_checks else ()
-    return CleanText(f"this version {'; it '.join((*unasked, *of_pods))}")
+    return CleanText(f"what this run judges {'; it '.join((*unasked, *of_pods))}")

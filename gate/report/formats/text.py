@@ -32,6 +32,7 @@ from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
 from gate.report.words.headline import headline
+from gate.report.words.not_judged import list_not_judged
 from gate.report.words.object_names import (
     list_own_objects,
     namespaces_of,
@@ -353,11 +354,9 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
         ]
         if names:
             block.row(action, block.join_names(names, _MOST_NAME_LINES), _MOST_NAME_LINES)
-    others = [item for item in result["objects"] if not item["judged"]]
-    others.sort(key=lambda item: item["coverage"] == "applied")
-    apart = [object_name(result, item) for item in others]
-    if apart and result["outcome"] == Outcome.VERIFIED:
-        block.row("unjudged", f"not followed: {some_names(apart, _MOST_NAMED)}")
+    unjudged = [object_name(result, item) for item in list_not_judged(result)]
+    if unjudged and result["outcome"] == Outcome.VERIFIED:
+        block.row("unjudged", some_names(unjudged, _MOST_NAMED))
     for warning in result["warnings"][:_MOST_WARNINGS]:
         block.row("warning", warning, warning_lines)
     if len(result["warnings"]) > _MOST_WARNINGS:

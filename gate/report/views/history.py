@@ -167,7 +167,7 @@ def _verdict(revision: Revision, now: datetime) -> str:
     """Return what is remembered, since when, and why: `failed 5m ago: CrashLoop`."""
     judged, verdict = revision.judged, revision.verdict
     if judged is None or verdict is None:
-        return ""
+        return "left by an undo" if revision.course.left_at else ""
     since = age(judged.judged_at, now)
     said = f"{verdict} {since} ago" if since != "?" else f"{verdict}"
     if judged.why is None:

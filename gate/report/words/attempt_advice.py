@@ -69,10 +69,17 @@ def after_interruption(result: Result) -> Iterator[Step]:
     broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
     if not broke_off or result["takes_back"]:
         return
-    if any(one["causes"] or one["evidence"] for one in result["workloads"]):
+    parts = (
+        ("causes", any(one["causes"] for one in result["workloads"])),
+        (
+            "evidence",
+            any(one["evidence"] for one in result["workloads"]),
+        ),
+    )
+    if found := [f"the {part}" for part, is_there in parts if is_there]:
         yield Step(
-            "the attempt was cut off before a verdict: check the causes and the evidence in this"
-            " report before you repeat the command that began it"
+            f"the attempt was cut off before a verdict: check {' and '.join(found)} in this report"
+            " before you repeat the command that began it"
         )
     else:
         yield Step(

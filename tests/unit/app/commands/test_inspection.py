@@ -193,12 +193,12 @@ def test_a_lock_that_cannot_be_read_is_not_taken_for_none(
 @pytest.mark.parametrize(
     ("name", "there", "hint"),
     [
-        ("db", [stateful_set()], "there is statefulset/db: name it so"),
-        ("statefulset/web", [web()], "there is web: name it so"),
+        ("db", [stateful_set()], "there is statefulset/db: name that one"),
+        ("statefulset/web", [web()], "there is deployment/web: name that one"),
         (
             "daemonset/db",
             [stateful_set(), web(name="db")],
-            "there is db or statefulset/db: name it so",
+            "there is deployment/db or statefulset/db: name that one",
         ),
         ("db", [web()], "is the namespace right? -n NAMESPACE"),
     ],

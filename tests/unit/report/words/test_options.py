@@ -132,7 +132,7 @@ def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -
     back: Result = {**result_of(one), "takes_back": takes_back}
     texts = [step.text for step in next_steps(back)]
     looked_at = (
-        "the attempt was cut off before a verdict: check the causes and the evidence in this report"
+        "the attempt was cut off before a verdict: check the evidence in this report"
         " before you repeat the command that began it"
     )
     assert texts == ([] if takes_back else [looked_at])

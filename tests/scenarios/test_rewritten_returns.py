@@ -119,9 +119,23 @@ def version_beside(scene: Scene) -> None:
     apply_as_another_run(scene, body)
 
 
+def version_with_patience(scene: Scene) -> None:
+    """Let another run apply what is rewritten as well, with a value outside of the template."""
+    body = web()
+    body["spec"]["minReadySeconds"] = 33
+    apply_as_another_run(scene, body)
+
+
+def make_again(scene: Scene) -> None:
+    """Let another run delete the Deployment, and make it of what is rewritten as well."""
+    scene.objects.delete("deployments", "web")
+    version_with_patience(scene)
+
+
 FOREIGN: Mapping[str, Callable[[Scene], object]] = {
     "another-run": lambda scene: apply_as_another_run(scene, web(3)),
     "another-run-rewritten": version_beside,
+    "another-run-beside-the-template": version_with_patience,
     "kubectl": lambda scene: scene.change_as("kubectl-edit", with_image("shop/web:9")),
     "kubectl-the-same": lambda scene: scene.change_as("kubectl-edit", with_image(OTHER)),
     "kubectl-rewritten": lambda scene: scene.change_as("kubectl-edit", with_image("shop/web:1")),
@@ -144,6 +158,15 @@ def test_what_others_do_in_place_of_our_restoration_is_theirs(
     result = fail_over(proxy, end, instead(act))
     assert_ended(result, 8, "superseded", "Superseded")
     assert found == [read_spec(proxy.scene)]
+
+
+@pytest.mark.contract("B1790", "B27")
+@pytest.mark.parametrize(("end", "reason"), [("lost", "Deleted"), ("killed", "Superseded")])
+def test_what_was_made_again_is_not_our_restoration(proxy: Proxy, end: str, reason: str) -> None:
+    """It is another object, though all in its template is as the restoration would leave it."""
+    result = fail_over(proxy, end, instead(lambda: make_again(proxy.scene)))
+    assert_ended(result, 8, "superseded", reason)
+    assert read_spec(proxy.scene)["minReadySeconds"] == 33
 
 
 @pytest.mark.contract("B1790", "B27")

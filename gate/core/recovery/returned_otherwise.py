@@ -6,6 +6,8 @@ What does is the server's answer to the same restoration, sent once more as a dr
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
@@ -14,7 +16,7 @@ from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.record import Kept
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
 from gate.core.recovery.resumption import written_objects
-from gate.core.writes.lost_response import has_landed_as
+from gate.core.writes.lost_response import has_landed_rewritten
 
 
 def list_doubtful(plan: Plan) -> tuple[PlannedWrite, ...]:
@@ -36,16 +38,11 @@ def list_doubtful(plan: Plan) -> tuple[PlannedWrite, ...]:
 
 
 def is_returned(plan: Plan, head: PlannedWrite, live: LiveObject, answer: LiveObject) -> bool:
-    """Tell whether `live` is what `head` leaves, by the `answer` to its dry run.
-
-    Not where the way out left the same: then it may never have been sent.
-    """
+    """Tell whether `live` is what `head` leaves, by the `answer` to its dry run."""
     resumed = plan.resumed
     objects = resumed.record.objects if resumed is not None else ()
     out = next((_as_written(one) for one in objects if one.ref == head.ref), None)
-    if out is None or live.uid != answer.uid or has_landed_as(head, out.after, answer):
-        return False
-    return has_landed_as(head, live, answer)
+    return out is not None and has_landed_rewritten(head, live, answer, way_out=out.after)
 
 
 def _as_written(kept: Kept) -> WrittenObject | None:
@@ -54,6 +51,5 @@ def _as_written(kept: Kept) -> WrittenObject | None:
         return None
     if not kept.reach.is_known_written:
         return None
-    return WrittenObject(
-        kept.before.value, kept.expected, kept.forced, kept.autoscaled, kept.field_manager
-    )
+    after = replace(kept.expected, uid=kept.uid)
+    return WrittenObject(kept.before.value, after, kept.forced, kept.autoscaled, kept.field_manager)

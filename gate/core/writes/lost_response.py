@@ -42,9 +42,24 @@ def has_landed_as(head: PlannedWrite, live: LiveObject, answer: LiveObject) -> b
     """Tell whether our manager has in `live` just what it has in `answer`, a dry run of `head`.
 
     That shows the write where admission sets other values than were sent. What our manager owns
-    beyond it, another run of the gate has applied.
+    beyond it, in the pod template or outside of it, another run of the gate has applied. Replicas
+    show nothing: others may have set them since.
     """
-    return has_landed(head, live, trial=answer) and has_landed(head, answer, trial=live)
+    found, wanted = _extract_own(head, live), _extract_own(head, answer)
+    return found is not None and found == wanted
+
+
+def has_landed_rewritten(
+    head: PlannedWrite, live: LiveObject, answer: LiveObject, way_out: LiveObject
+) -> bool:
+    """Tell whether `live` is what the way back leaves, by the `answer` to a dry run of `head`.
+
+    `way_out` is what the way out left. Where that is the same, `head` may never have been sent; and
+    what was deleted and made again is another object.
+    """
+    if live.uid != way_out.uid or has_landed_as(head, way_out, answer):
+        return False
+    return has_landed_as(head, live, answer)
 
 
 def has_landed_whole(head: PlannedWrite, sent: Body, live: LiveObject) -> bool:
@@ -66,6 +81,14 @@ def _thaw_managed_fields(live: LiveObject) -> list[dict[str, Any]]:
 
 def _template(live: LiveObject) -> Any:
     return live.body.thaw().get("spec", {}).get("template")
+
+
+def _extract_own(head: PlannedWrite, live: LiveObject) -> Any:
+    """Return all that our manager owns in `live` but for replicas, None if it owns nothing."""
+    owned = managed_fields.owned_fields(_thaw_managed_fields(live), head.field_manager)
+    if owned is None:
+        return None
+    return _without_identity(without_replicas(field_set.extract(live.body.thaw(), owned)))
 
 
 def _extract_applied(head: PlannedWrite, live: LiveObject, owned: Fields) -> Any:

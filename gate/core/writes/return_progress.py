@@ -9,7 +9,11 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedWrite
 from gate.core.protocol.effects import Write
-from gate.core.writes.lost_response import has_landed, has_landed_as, has_landed_whole
+from gate.core.writes.lost_response import (
+    has_landed,
+    has_landed_rewritten,
+    has_landed_whole,
+)
 from gate.core.writes.order import answers_lost
 from gate.core.writes.removed_owners import stands_unowned
 from gate.core.writes.request import build_body
@@ -35,6 +39,8 @@ def _has_landed_back(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> 
     Where the way out left the same template, only all that our manager owns can show it.
     """
     written = attempt.ledger.written.get(head.ref)
+    if written is not None and live.uid != written.after.uid:
+        return False  # It was deleted and made again since: whoever did that owns it.
     was_changed = written is None or not has_landed(head, written.after, trial=None)
     if was_changed and has_landed(head, live, trial=None):
         return True
@@ -47,13 +53,13 @@ def _has_landed_back(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> 
 def _is_as_foreseen(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
     """Tell whether `live` is what the server makes of a write back, where that was tried.
 
-    Not where the way out left the same. Who owns a field does not show it alone: another run of the
-    gate writes under our manager's name, and may have set any value.
+    Who owns a field does not show it alone: another run of the gate writes under our manager's
+    name, and may have set any value.
     """
     written, answer = attempt.ledger.written.get(head.ref), attempt.plan.find_returned(head.ref)
-    if written is None or answer is None or has_landed_as(head, written.after, answer):
+    if written is None or answer is None:
         return False
-    return has_landed_as(head, live, answer)
+    return has_landed_rewritten(head, live, answer, way_out=written.after)
 
 
 def find_trial(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Write | None:

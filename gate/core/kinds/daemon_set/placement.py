@@ -38,8 +38,9 @@ class Placement:
             if pod.node:
                 places.setdefault(pod.node, []).append(pod)
         followed, behind, dead = [], [], list_dead_nodes(view, live)
+        are_dead = frozenset(dead)
         for name, pods in sorted(places.items()):
-            if name in dead:
+            if name in are_dead:
                 continue
             if all(pod.ready and not pod.deleting and is_new(view, pod) for pod in pods):
                 followed.append(name)

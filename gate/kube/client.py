@@ -85,6 +85,7 @@ class Client:
         self._clock = clock
         self.jitter = connection.jitter
         self._stopping = stopping or threading.Event()
+        self._missing: set[tuple[str, str]] = set()
         self._on_answer = on_answer
         self.pace = Pace(clock, self._stopping)
 
@@ -135,8 +136,10 @@ class Client:
         """Write; sent again only if the server surely did nothing (429, no connection).
 
         A dry run does nothing in any case. After an error that is not `untouched`, the write may
-        have taken effect. With `insists`, a refused write is sent again for a while.
+        have taken effect. With `insists`, a refused write is sent again for a while, unless that
+        was in vain for its kind before: a right that is not there is missing for each object.
         """
+        access = method, path.rpartition("/")[0]
         harmless = DRY_RUN in query
 
         def attempt(_: float) -> Reply:
@@ -147,7 +150,14 @@ class Client:
         def once() -> Reply:
             return self._repeat(attempt, lambda e: e.transient and (e.untouched or harmless))
 
-        return self._insisting(once) if insists else once()
+        try:
+            reply = self._insisting(once) if insists and access not in self._missing else once()
+        except ApiError as error:
+            if insists and error.refused:
+                self._missing.add(access)
+            raise
+        self._missing.discard(access)
+        return reply
 
     def stream(self, path: str, query: Query, silence_seconds: float) -> urllib3.BaseHTTPResponse:
         """Open an endless answer; reading it raises when nothing comes for `silence_seconds`."""

@@ -8,7 +8,7 @@ from tests.bed.expectations import assert_ended, assert_rolled_back, assert_veri
 from tests.bed.scene import OURS, Scene, template_annotation, web
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.killing import recover
-from tests.scenarios.proxy import Proxy, first, kills, nth, writes
+from tests.scenarios.proxy import Proxy, first, kills, nth, then, writes
 from tests.scenarios.test_reloaders import WEB, hashed, reload
 from tests.scenarios.versions import CRASH, DOCUMENT
 
@@ -63,6 +63,18 @@ def test_what_is_added_to_a_restart_in_mid_flight_is_followed(proxy: Proxy) -> N
         reload(scene, hashed("abc"))
         assert_verified(running.wait())
     assert "abc" in str(read_spec(scene)["template"])
+
+
+@pytest.mark.contract("B1764")
+def test_who_takes_a_restart_over_at_once_is_named(proxy: Proxy) -> None:
+    """Times of managed fields are whole seconds: our own write may have the same one."""
+    scene = proxy.scene
+    prepare(scene, "restart")
+    spec = {"spec": web(9)["spec"]}
+    proxy.on(nth(1, writes(WEB)), then(lambda: scene.change_as("kubectl-edit", spec)))
+    result = scene.gate("restart", "web", *DOCUMENT)
+    ended = assert_ended(result, 8, "superseded", "Superseded")
+    assert ended["message"].endswith("(by kubectl-edit)")
 
 
 @pytest.mark.contract("B1761", "B59")

@@ -17,6 +17,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, settings, web
+from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
@@ -28,10 +29,16 @@ pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment i
 
 BUDGETS: Final = ("--timeout", "60s", "--rollback-timeout", "90s")
 DOWN: Final = status(500, 'Internal error occurred: failed calling webhook "policy.example": EOF')
+NO_RIGHT: Final = status(
+    403,
+    'configmaps "settings-0" is forbidden: User "ci" cannot patch resource "configmaps" in API'
+    ' group "" in the namespace "shop"',
+)
 REFUSALS: Final = {
     "webhook": status(403, 'admission webhook "policy.example" denied the request: not now'),
     "invalid": status(422, 'ConfigMap "settings" is invalid: data: Invalid value'),
 }
+MODES: Final = ("one", "two")
 WAITING: Final = "waiting     writing configmap/settings, deployment/web"
 RETURN: Final = "rollout", "undo", "deployment/web", "--to-revision=1"
 HELD: Final = (
@@ -77,6 +84,19 @@ def test_what_the_server_refuses_for_good_holds_nothing(proxy: Proxy, answer: An
     assert warned(result, "configmap/settings could not be restored")
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "two"
+
+
+@pytest.mark.contract("B1801")
+def test_a_missing_right_is_asked_for_once_for_all_of_a_kind(proxy: Proxy) -> None:
+    """Each object in turn would use up the budget of the workload that comes after them."""
+    scene, names = proxy.scene, [f"settings-{number}" for number in range(6)]
+    good, bad = ([manifests.config_map(name, {"mode": mode}) for name in names] for mode in MODES)
+    assert_verified(scene.apply(*good, web()))
+    proxy.on(counted(writes("/configmaps"), lambda count: count > len(names)), says(NO_RIGHT))
+    flags = ("--timeout", "60s", "--rollback-timeout", "40s")
+    result = scene.apply(*bad, web(2, behaviour=CRASH), flags=flags)
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.contract("B1802")

@@ -20,6 +20,7 @@ from gate.core.endings.rollback_ending import (
 )
 from gate.core.endings.shared_ending import end_alike, refused_before_writes
 from gate.core.endings.unwritten import end_awaited, end_dropped, end_late
+from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
@@ -81,7 +82,9 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
         attempt.workloads.rollouts.get(ref),
     )
     live = rollout.snapshot.live if rollout is not None else None
-    writer = name_writer(attempt.ledger.live.get(ref), live)
+    written = attempt.ledger.written.get(ref)
+    ours = written.field_manager if written is not None else FIELD_MANAGER
+    writer = name_writer(attempt.ledger.live.get(ref), live, ours)
     if bad is None or live is None or not bad.still_ours(live):
         by = f" (by {writer})" if writer else ""
         causes = (*departure.causes, *_find_pod_in_their_way(attempt, ref))

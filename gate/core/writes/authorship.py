@@ -109,16 +109,19 @@ def name_changers(before: LiveObject | None, live: LiveObject | None) -> str:
     return " and ".join(who for who, paths in found if any(map(is_of_template, paths)))
 
 
-def name_writer(read: LiveObject | None, live: Workload | None) -> str:
+def name_writer(
+    read: LiveObject | None, live: Workload | None, field_manager: str = FIELD_MANAGER
+) -> str:
     """Name the field manager that wrote the live template last, "" if that is not known.
 
-    Only reads have managed fields, so the object that was read must have that template.
+    Only reads have managed fields, so the object that was read must have that template. Our own
+    managers are none of them: `field_manager` is that of our write.
     """
     if read is None or read.workload is None or live is None:
         return ""
     if read.workload.template.body != live.template.body:
         return ""
-    return _find_last_writer(read, "spec", "template")[1]
+    return _find_last_writer(read, "spec", "template", ours=field_manager)[1]
 
 
 def describe_scaler(read: LiveObject | None) -> str:
@@ -131,14 +134,14 @@ def describe_scaler(read: LiveObject | None) -> str:
     return "who did it is not recorded: kubectl scale and autoscalers leave no name beside a 0"
 
 
-def _find_last_writer(read: LiveObject, *names: str) -> tuple[str, str]:
+def _find_last_writer(read: LiveObject, *names: str, ours: str = FIELD_MANAGER) -> tuple[str, str]:
     """Return when which other field manager wrote the field at `names` last, "" for unknown."""
     return max(
         (
             (str(entry.get("time") or ""), str(entry.get("manager") or ""))
             for entry in read.managed.thaw().get("managedFields", ())
             if field_set.descend(entry.get("fieldsV1"), *names) is not None
-            and entry.get("manager") != FIELD_MANAGER
+            and entry.get("manager") not in (FIELD_MANAGER, ours)
         ),
         default=("", ""),
     )

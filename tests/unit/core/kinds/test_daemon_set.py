@@ -292,6 +292,16 @@ def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None
         assert not [*KIND.faults(seen(live, *REVISIONS, event), live, FailFast())]
 
 
+@pytest.mark.contract("B1268", "B1683")
+def test_only_nodes_with_a_pod_can_block_a_daemon_set() -> None:
+    """Those that are not ready, or gone, are named; where none is to run it there are none."""
+    empty = agent(desired=0, current=0, updated=0, ready=0, available=0)
+    assert not [*KIND.faults(seen(empty, *REVISIONS, *NODES), empty, FailFast())]
+    lost = seen(empty, *REVISIONS, node("a"), pod("c", ready=False))
+    (fault,) = KIND.faults(lost, empty, FailFast())
+    assert fault.message == "c (gone): no node that is to run it is Ready"
+
+
 @pytest.mark.contract("B1314", "B1466")
 def test_a_pod_that_is_not_gone_holds_its_node() -> None:
     """Its finalizers keep it, or it takes its time. One on a dead node is not named."""

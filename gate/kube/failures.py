@@ -125,10 +125,9 @@ class Invalid(Rejected):
 
 
 class ResourceVersionConflict(ApiError):
-    """409: the object changed since it was read."""
+    """409: the object changed since it was read, or a webhook answers so."""
 
     answers_with = Reason.CONFLICT
-    answer = "409 Conflict"
 
 
 class AlreadyExists(ApiError):

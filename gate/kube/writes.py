@@ -11,6 +11,7 @@ resource).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gate.clock import Clock
@@ -41,6 +42,16 @@ Done = tuple[LiveObject | None, bool]
 _CREATED: Final = 201
 _NO_VERSION: Final = "1"
 """The revision of an empty etcd: the first object that is stored has a later one."""
+_MOST_CONFLICTS: Final = 5
+"""After how many conflicts over one version of an object the next one is a refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Conflicts:
+    """How many writes of an object, read in this version, ended in a conflict; None for none."""
+
+    version: str | None
+    times: int
 
 
 class Writer:
@@ -53,7 +64,7 @@ class Writer:
         self._clock = clock
         self._has_written = False
         self._uncertain_tries: dict[Ref, int] = {}
-        self._conflicted: dict[Ref, str | None] = {}
+        self._conflicts: dict[Ref, _Conflicts] = {}
 
     def perform(self, effect: Write) -> WriteAnswer:
         """Send the write and say what became of it; never raises for an answer of the server.
@@ -64,11 +75,12 @@ class Writer:
         try:
             live, is_created = self._send(effect)
         except ApiError as error:
-            if error.transient or not error.untouched or self._is_unchanged(effect, error):
+            if error.transient or not error.untouched:
                 return self._answer_uncertain(effect, error)
             self._uncertain_tries.pop(effect.ref, None)
             return self._answer_refusal(effect, error)
         self._uncertain_tries.pop(effect.ref, None)
+        self._conflicts.pop(effect.ref, None)
         self._has_written = True
         return Written(self._clock.now(), effect.effect_id, live, is_created)
 
@@ -159,35 +171,40 @@ class Writer:
         """
         tries = self._uncertain_tries.get(effect.ref, 0)
         self._uncertain_tries[effect.ref] = tries + 1
-        limits, jitter = self._client.limits, self._client.jitter()
-        first, longest = limits.first_pause_seconds, limits.longest_pause_seconds
         return WriteUncertain(
             self._clock.now(),
             effect.effect_id,
             error.message,
-            backoff_seconds(0, 0.0, 0.0, jitter, error.retry_after_seconds),
-            backoff_seconds(tries, first, longest, jitter),
+            backoff_seconds(0, 0.0, 0.0, self._client.jitter(), error.retry_after_seconds),
+            self._pause_seconds(tries),
             error.answer,
         )
 
-    def _is_unchanged(self, effect: Write, error: ApiError) -> bool:
-        """Tell whether a conflict follows one with the same version of the object, read since.
+    def _pause_seconds(self, tries: int) -> float:
+        limits = self._client.limits
+        first, longest = limits.first_pause_seconds, limits.longest_pause_seconds
+        return backoff_seconds(tries, first, longest, self._client.jitter())
 
-        Then it is about something else, as of an admission webhook that answers so.
+    def _answer_conflict(self, effect: Write, error: ApiError) -> WriteAnswer:
+        """Have the object read again; one that stays as it was, ever later, and then no more.
+
+        Such a conflict is about something else: an admission webhook may answer so, for good, and
+        so may a quota that others use at the same moment.
         """
-        if not isinstance(error, ResourceVersionConflict):
-            return False
-        met = effect.ref in self._conflicted
-        version, self._conflicted[effect.ref] = (
-            self._conflicted.get(effect.ref),
-            effect.resource_version,
-        )
-        return met and version == effect.resource_version
+        at, version = self._clock.now(), effect.resource_version
+        known = self._conflicts.get(effect.ref)
+        times = known.times if known is not None and known.version == version else 0
+        self._conflicts[effect.ref] = _Conflicts(version, times + 1)
+        if not times:
+            return WriteConflicted(at, effect.effect_id)
+        if times < _MOST_CONFLICTS:
+            return WriteConflicted(at, effect.effect_id, self._pause_seconds(times - 1))
+        return WriteRejected(at, effect.effect_id, Reason.REJECTED, CleanText(error.message))
 
     def _answer_refusal(self, effect: Write, error: ApiError) -> WriteAnswer:
-        at, effect_id = self._clock.now(), effect.effect_id
         if isinstance(error, ResourceVersionConflict):
-            return WriteConflicted(at, effect_id)
+            return self._answer_conflict(effect, error)
+        at, effect_id = self._clock.now(), effect.effect_id
         paths: tuple[str, ...] = ()
         if isinstance(error, FieldManagerConflict):
             paths = tuple(conflict.path for conflict in error.conflicts)

@@ -39,6 +39,10 @@ REFUSALS: Final = {
     "invalid": status(422, 'ConfigMap "settings" is invalid: data: Invalid value'),
 }
 MODES: Final = ("one", "two")
+DENIED: Final = status(409, 'admission webhook "policy.example" denied the request: later')
+TRIES: Final = 6
+"""How often a write is sent that the server answers so while its object stays as it is."""
+UNTRUE: Final = "it changed since it was read"
 WAITING: Final = "waiting     writing configmap/settings, deployment/web"
 RETURN: Final = "rollout", "undo", "deployment/web", "--to-revision=1"
 HELD: Final = (
@@ -134,18 +138,57 @@ def test_whoever_does_not_wait_is_left_what_they_return(proxy: Proxy) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B1804", "B1702")
-def test_a_conflict_that_is_none_of_its_version_keeps_no_workload_for_good(proxy: Proxy) -> None:
-    """A webhook answers so: the workload goes back with the budget's end, as after any error."""
+@pytest.mark.contract("B1804", "B1801")
+def test_a_conflict_that_is_none_of_its_version_holds_nothing_for_long(proxy: Proxy) -> None:
+    """A webhook answers so: after some tries it is a refusal, and the workload goes back."""
     scene = proxy.scene
     assert_verified(scene.apply(settings("one"), web()))
-    keep_off(proxy, status(409, 'admission webhook "policy.example" denied the request: later'))
-    result = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=BUDGETS)
-    assert_ended(result, 5, "rollback-failed", "CrashLoop")
-    assert len(proxy.met) < 40
-    assert warned(result, "configmap/settings could not be restored", "409 Conflict", "later")
-    scene.wait_done("deployments", "web")
+    keep_off(proxy, DENIED)
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert result.duration_seconds < 10.0
+    assert len(proxy.met) == TRIES
+    assert warned(result, "configmap/settings could not be restored", "denied the request: later")
+    assert UNTRUE not in result.stderr
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1804")
+@pytest.mark.parametrize("exists", [True, False], ids=["changed", "created"])
+def test_a_conflict_that_is_none_of_its_version_refuses_the_way_out(
+    proxy: Proxy, exists: bool
+) -> None:
+    """The server answered and did nothing: it is not out of reach, and nothing is unknown."""
+    scene = proxy.scene
+    if exists:
+        assert_verified(scene.apply(settings("one"), web()))
+    proxy.on(writes("/configmaps"), says(DENIED))
+    result = scene.apply(settings("two"), web(2))
+    assert_ended(result, 3, "refused", "Rejected")
+    assert len(proxy.met) == TRIES
+    assert "denied the request: later" in result.stderr
+    assert UNTRUE not in result.stderr
+    assert "not known" not in result.stderr
+
+
+@pytest.mark.contract("B1804")
+@pytest.mark.parametrize("code", [409, 422])
+@pytest.mark.parametrize("exists", [True, False], ids=["changed", "created"])
+def test_such_a_conflict_of_a_workload_ends_as_another_refusal(
+    proxy: Proxy, code: int, exists: bool
+) -> None:
+    """After its configuration was written: that goes back, or there is no version before."""
+    scene = proxy.scene
+    if exists:
+        assert_verified(scene.apply(settings("one"), web()))
+    proxy.on(writes("/deployments"), says(status(code, "denied: later")))
+    result = scene.apply(settings("two"), web(2))
+    if exists:
+        assert_rolled_back(result, "ApplyRejected", cause="Rejected")
+        assert mode(scene) == "one"
+    else:
+        assert_ended(result, 6, "failed", "ApplyRejected", cause="Rejected")
+    assert "denied: later" in result.stderr
 
 
 @pytest.mark.contract("B1803")

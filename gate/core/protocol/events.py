@@ -156,10 +156,15 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class WriteConflicted:
-    """409 on the resourceVersion: the object changed since it was read."""
+    """409 on the resourceVersion: the object changed since it was read, or something else did.
+
+    The write was not done. `pause_seconds` is how long we wait before it is read again: longer than
+    0 where the object had not changed at the last such answer.
+    """
 
     at: float
     effect_id: int
+    pause_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ An answer is legal only while its effect is outstanding, and only for an effect 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
@@ -79,8 +80,8 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
     match effect, answer:
         case Write(), Written():
             return _fold_write(attempt, effect, answer)
-        case Write(), WriteConflicted():
-            return _again(attempt), ()
+        case Write(), WriteConflicted(pause_seconds=seconds):
+            return _again(_with_pause(attempt, seconds)), ()
         case Write(), WriteUncertain():
             return _again(_kept_off(attempt, effect.ref, answer)), ()
         case Write(), WriteRejected(reason=Reason.NOT_FOUND) if is_lagging(attempt):
@@ -166,6 +167,14 @@ def _again(attempt: Attempt) -> Attempt:
     return replace(attempt, writes=replace(attempt.writes, retry=Retry(attempt.writes.uncertain)))
 
 
+def _with_pause(attempt: Attempt, seconds: float) -> Attempt:
+    """Ask the server nothing for a while after a write that it did not do."""
+    if not seconds:
+        return attempt
+    not_before = _no_later_than_leg(attempt, _pause_ends_at(attempt, seconds, -math.inf))
+    return replace(attempt, requests=replace(attempt.requests, not_before=not_before))
+
+
 def _kept_off(attempt: Attempt, ref: Ref, answer: WriteUncertain) -> Attempt:
     """Record an answer that was lost or says nothing; the server is asked nothing for a while.
 
@@ -176,8 +185,7 @@ def _kept_off(attempt: Attempt, ref: Ref, answer: WriteUncertain) -> Attempt:
         attempt.now + answer.retry_after_seconds,
         _pause_ends_at(attempt, answer.pause_seconds, lost_at + SETTLING_SECONDS),
     )
-    if attempt.now < attempt.leg_ends_at:
-        not_before = min(not_before, attempt.leg_ends_at)
+    not_before = _no_later_than_leg(attempt, not_before)
     doubts = attempt.requests.doubts.put(ref, Doubt(answer.why, answer.answer))
     return surely_written(
         replace(
@@ -186,6 +194,12 @@ def _kept_off(attempt: Attempt, ref: Ref, answer: WriteUncertain) -> Attempt:
             requests=replace(attempt.requests, not_before=not_before, doubts=doubts),
         )
     )
+
+
+def _no_later_than_leg(attempt: Attempt, at: float) -> float:
+    """Return when a pause ends: with the leg's budget, if that is not over yet."""
+    ends_at = attempt.leg_ends_at
+    return min(at, ends_at) if attempt.now < ends_at else at
 
 
 def _pause_ends_at(attempt: Attempt, seconds: float, settled_at: float) -> float:

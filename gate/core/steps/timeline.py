@@ -198,7 +198,7 @@ def _why_again(attempt: Attempt, retry: Retry) -> str:
     if retry.refused is not None:
         return "the server refused it"
     if not retry.uncertain:
-        return "it changed since it was read"
+        return "the server answered 409 Conflict"
     return _describe_doubt(attempt, attempt.writes.queue[0].ref)
 
 

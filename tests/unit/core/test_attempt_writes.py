@@ -21,10 +21,11 @@ from gate.core.protocol.effects import Asking, Read, Write
 from gate.core.protocol.events import (
     AttemptEvent,
     ReadBack,
+    WriteConflicted,
     WriteRejected,
     WriteUncertain,
 )
-from gate.core.rollout.policy import OnFirstFailure, Policy, Response
+from gate.core.rollout.policy import Budgets, OnFirstFailure, Policy, Response
 from gate.report.document.remarks import remarks
 from tests.unit.core import world
 from tests.unit.core.leaves import IMAGE, config, manifest
@@ -60,6 +61,38 @@ def test_a_conflict_of_the_version_is_read_again_and_decided_again() -> None:
     assert len(player.writes) == 21
     assert player.writes[-1].resource_version != player.writes[0].resource_version
     assert len(player.asked(Read)) == 21
+
+
+@pytest.mark.contract("B1804")
+def test_a_conflict_over_an_object_that_stays_the_same_is_read_again_later() -> None:
+    """No sooner than the pause says, and nothing is said to have changed or to be unknown."""
+    player = rolling_out()
+    sent: list[float] = []
+
+    def conflict(player: Player, effect: Write) -> AttemptEvent:
+        sent.append(player.attempt.now)
+        return WriteConflicted(player.attempt.now, effect.effect_id, pause_seconds=4.0)
+
+    player.bend(Write, conflict)
+    attempt = player.run(lambda attempt: bool(attempt.ledger.written))
+    assert attempt.now >= sent[0] + 4.0
+    assert len(player.writes) == 2
+    assert not attempt.writes.uncertain
+    said = "deployment/web: the server answered 409 Conflict; reading again"
+    assert player.lines("retry") == [said]
+
+
+@pytest.mark.contract("B1804")
+def test_the_pause_after_a_conflict_ends_with_the_budget() -> None:
+    """The run is over in its time, however long the pause."""
+    player = rolling_out(policy=Policy(budgets=Budgets(timeout_seconds=60.0)))
+
+    def conflict(player: Player, effect: Write) -> AttemptEvent:
+        return WriteConflicted(player.attempt.now, effect.effect_id, pause_seconds=1000.0)
+
+    player.bend(Write, conflict)
+    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.TIMEOUT)
+    assert player.attempt.now <= STARTED_AT + 70.0
 
 
 @pytest.mark.contract("B67")

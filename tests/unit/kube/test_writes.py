@@ -13,7 +13,7 @@ import pytest
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
-from gate.core.model.objects import Ref
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import WriteConflicted, WriteRejected, WriteUncertain, Written
@@ -229,22 +229,46 @@ def test_an_object_is_written_ever_less_often_while_its_writes_fail(
     assert 'failed calling webhook "policy.example"' in first.why
 
 
+DENIED = as_status(409, 'admission webhook "policy.example" denied the request', "Conflict")
+
+
 @pytest.mark.contract("B1804", "B126")
-def test_a_conflict_over_an_object_that_stays_the_same_is_an_error(
+@pytest.mark.parametrize("version", ["7", None], ids=["changed", "created"])
+def test_a_conflict_over_an_object_that_stays_the_same_is_a_refusal_in_the_end(
+    writer: Writer, server: ScriptedServer, version: str | None
+) -> None:
+    """As of a webhook that answers so: the first may be a real one, and what is denied is said."""
+    server.on("PATCH", PATH, DENIED)
+    answers = [writer.perform(_write(resource_version=version)) for _ in range(6)]
+    assert answers[0] == WriteConflicted(5.0, 3)
+    again = [one.pause_seconds for one in answers if isinstance(one, WriteConflicted)][1:]
+    for pause, most in zip(again, (0.2, 0.4, 0.8, 1.6), strict=True):
+        assert most / 2 <= pause <= most
+    message = 'admission webhook "policy.example" denied the request'
+    assert answers[-1] == WriteRejected(5.0, 3, Reason.REJECTED, CleanText(message))
+
+
+@pytest.mark.contract("B1804", "B126")
+def test_conflicts_over_an_object_that_changes_are_never_a_refusal(
     writer: Writer, server: ScriptedServer
 ) -> None:
-    """As of a webhook that answers so: a read brings nothing new, and time may."""
-    denied = as_status(409, 'admission webhook "policy.example" denied the request', "Conflict")
-    server.on("PATCH", PATH, denied)
-    first, second, third, changed, again = (
-        writer.perform(_write(resource_version=version)) for version in ("7", "7", "7", "8", "8")
-    )
-    assert first == changed == WriteConflicted(5.0, 3)
-    assert isinstance(second, WriteUncertain)
-    assert isinstance(third, WriteUncertain)
-    assert second.answer == "409 Conflict"
-    assert 0.0 < second.pause_seconds <= 0.2 <= third.pause_seconds
-    assert isinstance(again, WriteUncertain)
+    """A controller writes its status at each try; the count is of one version."""
+    server.on("PATCH", PATH, DENIED)
+    versions = [version for number in range(6) for version in (str(number), str(number))]
+    answers = [writer.perform(_write(resource_version=version)) for version in versions]
+    assert answers[::2] == [WriteConflicted(5.0, 3)] * 6
+    assert all(isinstance(one, WriteConflicted) and one.pause_seconds for one in answers[1::2])
+
+
+@pytest.mark.contract("B1804")
+def test_a_write_that_is_done_ends_the_count_of_conflicts(
+    writer: Writer, server: ScriptedServer
+) -> None:
+    """Creation after creation: no object has no version to tell them by."""
+    server.on("PATCH", PATH, *[DENIED] * 5, as_json(LIVE, 201), DENIED)
+    answers = [writer.perform(_write(uid=None, resource_version=None)) for _ in range(7)]
+    assert isinstance(answers[5], Written)
+    assert answers[6] == WriteConflicted(5.0, 3)
 
 
 def test_other_kinds_are_written_where_they_live(writer: Writer, server: ScriptedServer) -> None:

@@ -7,7 +7,7 @@ An annotation is as readable as the objects in it, and all annotations of an obj
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_type_hints
 
@@ -17,6 +17,7 @@ from gate.core.kinds.registry import reason_of
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
@@ -27,6 +28,7 @@ from gate.core.rollout.causes import Cause, Crash
 from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.policy import Budgets, Policy, Requirement, Response
 from gate.wire import decode
+from gate.wire.earlier_causes import find_crash, find_need
 from gate.wire.kept import encode_kept, kept_of, ref, ref_of
 from gate.wire.kinds import registry
 from gate.wire.origin import origin, origin_of
@@ -175,12 +177,22 @@ def _record_of(value: Mapping[str, Any]) -> Record:
         objects=tuple(kept_of(one) for one in value["objects"]),
         followed=tuple(map(_followed_of, value["followed"])),
         policy=_policy_of(value["policy"]),
-        why=tuple(map(cause_of, value["why"])),
+        why=tuple(_why_of(value["why"])),
         checks=tuple(map(clean_line, value["checks"])),
         attempt_id=clean_line(value["attempt"]),
         target_set=_target_set_of(value.get("set") or {}),
         origin=origin_of(value),
     )
+
+
+def _why_of(values: Sequence[Mapping[str, Any]]) -> Iterator[Cause]:
+    """Read why an attempt went back: the failure first, then what was behind it.
+
+    An older gate named an object that was needed and not ready in the message alone.
+    """
+    for number, one in enumerate(map(cause_of, values)):
+        is_need = number > 0 and one.reason is Reason.OBJECT_NOT_READY and not one.subject
+        yield replace(one, subject=find_need(one.message)) if is_need else one
 
 
 def _followed_of(value: Mapping[str, Any]) -> Followed:
@@ -322,29 +334,29 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
 
 def cause(one: Cause) -> dict[str, Any]:
     """Return a cause as JSON."""
-    found: dict[str, Any] = {"reason": one.reason.value, "message": one.message, "pods": one.pods}
+    crash = _crash(one.crash) if one.crash is not None else None
+    found = {"reason": one.reason.value, "message": one.message, "pods": one.pods, "crash": crash}
     about = {
         "subject": one.subject,
         "remedy": one.remedy.value,
         "check": one.check,
         "seen": one.seen.value if one.seen is not None else "",
     }
-    if one.crash is not None:
-        found["crash"] = _crash(one.crash)
     return {**found, **{key: value for key, value in about.items() if value}}
 
 
 def cause_of(value: Mapping[str, Any]) -> Cause:
-    """Read a cause."""
+    """Read a cause; an older gate named a container that had ended in the message alone."""
+    message = clean_line(value["message"])
     return Cause(
         reason_of(value["reason"]),
-        clean_line(value["message"]),
+        message,
         int(value["pods"]),
         clean_line(value.get("subject") or ""),
         _remedy_of(value.get("remedy")),
         clean_line(value.get("check") or ""),
         reason_of(value["seen"]) if value.get("seen") else None,
-        _crash_of(value["crash"]) if value.get("crash") else None,
+        _crash_of(value["crash"]) if "crash" in value else find_crash(message),
     )
 
 
@@ -352,7 +364,9 @@ def _crash(one: Crash) -> dict[str, Any]:
     return {"container": one.container, "init": one.is_init, "last_words": one.has_last_words}
 
 
-def _crash_of(value: Mapping[str, Any]) -> Crash:
+def _crash_of(value: Mapping[str, Any] | None) -> Crash | None:
+    if value is None:
+        return None
     is_init, has_last_words = value["init"] is True, value["last_words"] is True
     return Crash(clean_line(value["container"]), is_init, has_last_words)
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gate.wire.earlier_causes import find_crash, find_need
+
 _TAKEN_BACK: Final = "an undo takes back what the gate had left"
 _RECOVERED: Final = "recovered"
 _REJECTED: Final = "ApplyRejected"
@@ -17,10 +19,6 @@ _NOT_READY: Final = "ObjectNotReady"
 _NOT_RESTORED: Final = re.compile(r"(\S+/\S+) could not be restored: (.*)", re.DOTALL)
 _NO_RIGHT: Final = " cannot patch resource "
 """How the API server's authorizer words a refusal (apiserver, `NewForbidden`)."""
-_CRASH: Final = re.compile(
-    r"(init container )?([a-z0-9-]+): .*?, exit code (?:-?\d+|unknown),"
-    r" (?:not restarted yet|\d+ restarts?(?:, \w+ of them while this run watched)?)(: \S)?"
-)
 
 
 def add_values_of_sentences(document: Any) -> None:
@@ -46,10 +44,11 @@ def add_values_of_sentences(document: Any) -> None:
 
 
 def _find_crash(message: object) -> dict[str, Any] | None:
-    found = _CRASH.match(message) if isinstance(message, str) else None
+    found = find_crash(message) if isinstance(message, str) else None
     if found is None:
         return None
-    return {"container": found[2], "init": bool(found[1]), "has_last_words": bool(found[3])}
+    of = {"container": found.container, "init": found.is_init}
+    return {**of, "has_last_words": found.has_last_words}
 
 
 def _add_why_not_restored(document: dict[str, Any]) -> None:
@@ -76,7 +75,7 @@ def _find_unready_need(document: dict[str, Any], message: str) -> str:
         )
     if document.get("outcome") == "observed":
         message = message.partition(f" because {reason}: ")[2]
-    return message.partition(": ")[0] if is_need else ""
+    return find_need(message) if is_need else ""
 
 
 def _dicts(value: Any) -> Iterator[dict[str, Any]]:

@@ -128,6 +128,51 @@ def test_a_record_of_before_is_read_that_does_not_say_which_one_failed() -> None
     assert read_record(text) == replace(RECORD, followed=bare)
 
 
+def of_before(record: Record) -> Record:
+    """Return a record as it is read of a gate that had values of its causes in messages alone."""
+
+    def without_values(value: Mapping[str, Any]) -> Mapping[str, Any]:
+        followed = (cause for one in value["followed"] for cause in one["why"])
+        for one in (*value["why"], *followed):
+            one.pop("crash")
+            one.pop("subject", None)
+        return value
+
+    return read_record(packed.pack(packed.unpack(fitting(record)[0], without_values)))
+
+
+@pytest.mark.contract("B751")
+@pytest.mark.parametrize(
+    ("message", "crash"),
+    [
+        ("web: Error, exit code 1, 3 restarts: no schema (1 of 1 created pods)", ("web", True)),
+        ("init container web: OOMKilled, exit code 137, not restarted yet", ("web", False)),
+        ("deployment/web: not complete within 60 s", None),
+    ],
+)
+def test_a_record_of_before_says_which_container_ended_in_a_message(
+    message: str, crash: tuple[str, bool] | None
+) -> None:
+    """It is read as the value that came later; a message that quotes such words keeps its own."""
+    is_init = message.startswith("init")
+    ended = Crash(crash[0], is_init, has_last_words=crash[1]) if crash is not None else None
+    bare = Cause(Reason.CRASH_LOOP, CleanText(message), 1)
+    (followed, *_) = RECORD.followed
+    record = replace(RECORD, why=(bare,), followed=(replace(followed, why=(bare,)),))
+    assert read_record(fitting(record)[0]) == record
+    old = of_before(record)
+    assert old.why == old.followed[0].why == (replace(bare, crash=ended),)
+
+
+@pytest.mark.contract("B1810", "B751")
+def test_a_record_of_before_names_what_was_needed_behind_the_failure() -> None:
+    """What stands first is the failure itself: an object that was awaited, and no write needed."""
+    awaited = Cause(Reason.OBJECT_NOT_READY, CleanText("crd/widgets: taken"))
+    needed = replace(awaited, subject="crd/widgets")
+    for why in ((awaited,), (awaited, needed)):
+        assert of_before(replace(RECORD, why=why)).why == why
+
+
 @pytest.mark.contract("B542")
 def test_no_secret_is_in_a_record() -> None:
     """Neither what it was nor what it becomes; it is kept on its own."""

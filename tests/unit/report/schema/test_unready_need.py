@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from gate.report.schema.recorded_result import recorded_end, with_recorded_end
 from gate.report.schema.result import Result
 from gate.report.style.style import Style
 from gate.report.words.advice import next_steps
+from gate.wire import packed
 from gate.wire.record import fitting, read_record
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, planned, serving
@@ -78,13 +80,26 @@ def test_the_advice_names_what_was_needed_whatever_a_sentence_reads(kind: str) -
 
 
 @pytest.mark.contract("B1810")
-def test_a_recovery_names_what_the_dead_gate_needed() -> None:
-    """Its record has it, as it stands in the Lease."""
-    player = needing()
+@pytest.mark.parametrize("is_old", [False, True], ids=["now", "before"])
+@pytest.mark.parametrize("kind", ["workload", "alone"])
+def test_a_recovery_names_what_the_dead_gate_needed(kind: str, is_old: bool) -> None:
+    """Its record has it, as it stands in the Lease, also that of an earlier version."""
+    player = needing(kind)
     player.run_to(State.WRITING, Leg.BACK)
     text, _ = fitting(player.asked(SaveRecord)[-1].record)
-    found = result(finished(player.server, read_record(text)))
+    found = result(finished(player.server, read_record(of_before(text) if is_old else text)))
     assert (found["outcome"], found["unready_need"]) == (Outcome.ROLLED_BACK, NEED)
+
+
+def of_before(text: str) -> str:
+    """Return a record as a gate wrote it that had the name in a message alone."""
+
+    def without_subjects(value: Mapping[str, Any]) -> Mapping[str, Any]:
+        for cause in value["why"]:
+            cause.pop("subject", None)
+        return value
+
+    return packed.pack(packed.unpack(text, without_subjects))
 
 
 @pytest.mark.contract("B1810")

@@ -46,8 +46,8 @@ UNTRUE: Final = "it changed since it was read"
 WAITING: Final = "waiting     writing configmap/settings, deployment/web"
 RETURN: Final = "rollout", "undo", "deployment/web", "--to-revision=1"
 HELD: Final = (
-    "until configmap/settings is back, for another 1m at most, deployment/web stays at the version"
-    " that failed; to return it at once, and leave configmap/settings as it is:"
+    "until configmap/settings is back, for another 1m at most, deployment/web stays at the new"
+    " version; to return it at once, and leave configmap/settings as it is:"
     f" kubectl {' '.join(RETURN)} -n shop --context sandbox"
 )
 ENVIRONMENT: Final = [{"configMapRef": {"name": "settings"}}]

@@ -64,7 +64,7 @@ def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
 
 
 def _held_back(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
-    """Say which workloads stay at what failed while a write before theirs gets errors.
+    """Say which workloads stay at what is new while a write before theirs gets errors.
 
     Whoever knows that the old version can do with the configuration as it is need not wait for it.
     """
@@ -77,9 +77,7 @@ def _held_back(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[s
     if not held or first in followed:
         return
     names = ", ".join(map(str, held[:_MOST_TOLD]))
-    stays = (
-        "stays at the version that failed" if len(held) == 1 else "stay at the versions that failed"
-    )
+    stays = "stays at the new version" if len(held) == 1 else "stay at the new versions"
     left = format_seconds(max(0.0, round(attempt.leg_ends_at - now)))
     yield f"until {first} is back, for another {left} at most, {names} {stays}"
     if len(held) == 1 and (command := _return_alone(attempt, held[0], cluster)):

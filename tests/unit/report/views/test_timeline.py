@@ -12,12 +12,12 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce, Write
-from gate.core.protocol.events import AccessRefused, ContactLost
+from gate.core.protocol.events import AccessRefused, AttemptEvent, ContactLost
 from gate.core.rollout.policy import Budgets, Policy
 from gate.report.views.timeline import timeline_line, waiting_for
 from tests.unit.core.checks.count_looks import counts, started, steady
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import serving
+from tests.unit.core.player import Player, rejected, serving
 from tests.unit.core.server import Server
 from tests.unit.core.writes.test_write_answers import errs
 from tests.unit.report.endings import ENDINGS, ReportPlayer, under_way
@@ -78,7 +78,49 @@ def test_several_workloads_wait_for_one_configuration() -> None:
     player.run(lambda attempt: attempt.writes.uncertain)
     line = waiting_for(player.attempt, player.attempt.now)
     assert "until configmap/settings is back, for another " in line
-    assert line.endswith("deployment/web, deployment/api stay at the versions that failed")
+    assert line.endswith("deployment/web, deployment/api stay at the new versions")
+
+
+@pytest.mark.contract("B1802")
+def test_a_workload_that_did_not_fail_is_not_said_to_have() -> None:
+    """The server refused what comes behind it, and it goes back with the rest."""
+    bodies = config("b"), manifest("v2"), config("x", "late")
+    player = ReportPlayer(serving(config("a")), *bodies)
+
+    def refuse_late(player: Player, effect: Write) -> AttemptEvent:
+        if player.attempt.course.leg is Leg.BACK:
+            return errs(player, effect)
+        return rejected(player, effect) if effect.ref.name == "late" else player.answer(effect)
+
+    player.bend(Write, refuse_late, times=100)
+    player.run(lambda attempt: attempt.writes.uncertain)
+    line = waiting_for(player.attempt, player.attempt.now)
+    assert "at most, deployment/web stays at the new version; to return it at once" in line
+    assert "failed" not in line
+
+
+@pytest.mark.contract("B1802")
+def test_a_way_back_without_an_error_holds_nothing() -> None:
+    """A write was sent, and its answer is awaited as that of any other."""
+    player = ReportPlayer(serving(config("a")), config("b"), manifest("v2"))
+    player.behave("crash", "v2")
+    player.run_to(State.WRITING, Leg.BACK)
+    line = waiting_for(player.attempt, player.attempt.now)
+    assert line == "writing configmap/settings, deployment/web"
+
+
+@pytest.mark.contract("B1802")
+def test_a_workload_that_gets_the_errors_itself_holds_no_other() -> None:
+    """Nobody could return it before it is returned; the other one comes after it."""
+    server = serving()
+    server.put(manifest("v1", "api"))
+    player = ReportPlayer(server, manifest("v2"), manifest("v2", "api"))
+    player.behave("crash", "v2")
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.bend(Write, errs, times=3)
+    player.run(lambda attempt: attempt.writes.uncertain)
+    line = waiting_for(player.attempt, player.attempt.now)
+    assert line == "writing deployment/web, deployment/api"
 
 
 @pytest.mark.contract("B1802")

@@ -63,7 +63,8 @@ _PASSING_PULL = (
 class Crash:
     """The container that a message says has ended.
 
-    `has_last_words` if the message ends with what the container left as its termination message.
+    `has_last_words` if the message contains what the container left as its termination message;
+    the share of the pods may follow.
     """
 
     container: str

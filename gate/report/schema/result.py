@@ -47,7 +47,7 @@ class CrashResult(TypedDict):
     init: Annotated[bool, Meta(description="Whether it is an init container.")]
     has_last_words: Annotated[
         bool,
-        Meta(description="Whether the message ends with the container's termination message."),
+        Meta(description="Whether the message contains the container's termination message."),
     ]
 
 

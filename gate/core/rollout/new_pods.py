@@ -88,7 +88,7 @@ class NewPods:
     def fatal(self, snapshot: Snapshot, now: float, tolerated: int) -> Cause | None:
         """Return what dooms the version at `now`: more pods than tolerated that are unrecoverable.
 
-        The reason is that of the rule, the message that of the most telling cause.
+        The reason is that of the rule, all else is that of the most telling cause.
         """
         if now < self.soonest_ripe_at:
             return None

@@ -179,6 +179,17 @@ def test_out_of_memory_is_the_cause() -> None:
     assert "exit code 137" in verdict.causes[0].message
 
 
+@pytest.mark.contract("B86")
+def test_what_dooms_a_version_is_its_most_telling_cause_under_the_name_of_the_rule() -> None:
+    """All else of that cause stays: its message, its pods, and the container that ended."""
+    killed = crashing(last_terminated=terminated("OOMKilled", 137))
+    rollout = scene(*pods(2, killed)).seen()
+    doomed = rollout.new.fatal(rollout.snapshot, 1.0, 0)
+    (cause, *_) = rollout.causes(1.0)
+    assert cause.crash == Crash("web", is_init=False, has_last_words=False)
+    assert doomed == replace(cause, reason=Reason.CRASH_LOOP)
+
+
 @pytest.mark.contract("B99")
 def test_injected_containers_are_reported_and_never_fail_fast() -> None:
     """A sidecar that the template does not name is somebody else's."""

@@ -47,8 +47,7 @@ WAITING: Final = "waiting     writing configmap/settings, deployment/web"
 RETURN: Final = "rollout", "undo", "deployment/web", "--to-revision=1"
 HELD: Final = (
     "until configmap/settings is back, for another 1m at most, deployment/web stays at the new"
-    " version; to return it at once, and leave configmap/settings as it is:"
-    f" kubectl {' '.join(RETURN)} -n shop --context sandbox"
+    " version"
 )
 ENVIRONMENT: Final = [{"configMapRef": {"name": "settings"}}]
 LATE: Final = "deployment/web had been returned before configmap/settings: its pods that started"

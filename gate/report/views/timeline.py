@@ -16,7 +16,6 @@ from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce
-from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.versions.judged_version import template_digest
@@ -56,51 +55,36 @@ def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
         case State.WRITING:
             rest = ", ".join(str(write.ref) for write in attempt.writes.queue[:_MOST_TOLD])
             yield f"writing {rest}" if rest else "waiting for the answer to a write"
-            yield from _held_back(attempt, now, cluster)
+            yield from _held_back(attempt, now)
         case State.FOLLOWING | State.BAKING | State.AWAITING:
             yield from _following(attempt, now, cluster)
         case state:
             yield _STANDING[state]
 
 
-def _held_back(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
-    """Say which workloads stay at what is new while a write before theirs gets errors.
-
-    Whoever knows that the old version can do with the configuration as it is need not wait for it.
-    """
+def _held_back(attempt: Attempt, now: float) -> Iterator[str]:
+    """Say which workloads stay at what is new while a write before theirs gets errors."""
     queue = attempt.writes.queue
     if attempt.course.leg is not Leg.BACK or not (queue and attempt.writes.uncertain):
         return
     first, followed = queue[0].ref, attempt.workloads.followed_before
     restored = dict.fromkeys(write.ref for write in queue if write.verb is Verb.APPLY)
-    held = [ref for ref in restored if ref in followed and _find_version_before(attempt, ref)]
+    held = [ref for ref in restored if ref in followed and _has_version_before(attempt, ref)]
     if not held or first in followed:
         return
     names = ", ".join(map(str, held[:_MOST_TOLD]))
     stays = "stays at the new version" if len(held) == 1 else "stay at the new versions"
     left = format_seconds(max(0.0, round(attempt.leg_ends_at - now)))
     yield f"until {first} is back, for another {left} at most, {names} {stays}"
-    if len(held) == 1 and (command := _return_alone(attempt, held[0], cluster)):
-        yield f"to return it at once, and leave {first} as it is: {command}"
 
 
-def _return_alone(attempt: Attempt, ref: Ref, cluster: ClusterName) -> str:
-    """Return what returns a workload alone while a run has its lock, "" if that is not known."""
-    before = _find_version_before(attempt, ref)
-    if before is None or before.revision is None:
-        return ""
-    words = ("kubectl", "rollout", "undo", str(ref), f"--to-revision={before.revision}")
-    return cluster.command(*words, namespace=ref.namespace)
-
-
-def _find_version_before(attempt: Attempt, ref: Ref) -> Baseline | None:
-    """Return what a workload returns to, None if that has the template which it has now."""
+def _has_version_before(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a workload returns to another pod template than it has now."""
     baseline, written = attempt.plan.target(ref).baseline, attempt.ledger.written.get(ref)
     now = written.after.workload if written is not None else None
     if not isinstance(baseline, Known) or now is None:
-        return None
-    is_same = template_digest(now.template) == template_digest(baseline.value.template)
-    return None if is_same else baseline.value
+        return False
+    return template_digest(now.template) != template_digest(baseline.value.template)
 
 
 def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:

@@ -188,11 +188,11 @@ def _history_of(value: Mapping[str, Any]) -> History:
 
 
 def _bodies_of(value: Mapping[str, Any]) -> Iterator[tuple[str, Body]]:
-    return ((sys.intern(digest), _shared(Body.of(body))) for digest, body in value.items())
+    return ((sys.intern(digest), _intern(Body.of(body))) for digest, body in value.items())
 
 
 @lru_cache(maxsize=_MOST_SHARED)
-def _shared(body: Body) -> Body:
+def _intern(body: Body) -> Body:
     """Return one object for equal bodies: each workload's history has those of the whole set."""
     return body
 

@@ -57,12 +57,6 @@ def page(code: int) -> Says:
 
 UNAUTHORIZED = status(401, "Unauthorized", "Unauthorized")
 GONE = status(410, "Expired", "too old resource version: 1 (2)")
-CONFLICT = status(
-    409,
-    "Conflict",
-    'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please'
-    " apply your changes to the latest version and try again",
-)
 
 
 @dataclass(frozen=True, slots=True)

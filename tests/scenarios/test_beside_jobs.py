@@ -183,7 +183,7 @@ def test_recover_says_how_long_it_waits_for_what_stands_still(scene: Scene) -> N
     recovered = scene.gate("recover", "web", "--output", "json")
     assert "left of deployment/web: back; fails after 1m without progress" in (recovered.stderr)
     told = one_line(help_of.help or "")
-    assert "what the attempt was told: its deadlines, and what may replace pods that block" in told
+    assert "The flags of the attempt that was cut off hold on, such as its deadlines" in told
 
 
 @pytest.mark.contract("B1077")

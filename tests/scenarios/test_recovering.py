@@ -219,7 +219,7 @@ def test_what_crashed_before_its_gate_ended_is_not_called_innocent(
     expected = (
         "fix that, then apply again"
         if signalled
-        else "was cut off before a verdict: check the causes"
+        else "was cut off before a verdict: check the evidence"
     )
     assert expected in " ".join(result.stdout.split()), result.stdout
     assert ("CrashLoop: " in result.stdout) is signalled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 
 import pytest
@@ -15,7 +16,7 @@ from tests.cluster.kubelet.api import JSON
 from tests.e2e.faults.conftest import Play
 from tests.e2e.faults.ends import BUDGETS, GOOD, Version, judged
 from tests.e2e.faults.webhook import asked_about_deployments
-from tests.faults import answers, connections
+from tests.faults import connections
 from tests.faults.proxy import Proxy
 from tests.faults.request import APPLIES, Match
 from tests.faults.script import Fault, Rule
@@ -100,10 +101,16 @@ def test_owners_that_go_right_before_the_way_back_are_put_back(
 def test_twenty_conflicts_in_a_row_are_decided_again(
     scene: Scene, play: Play, proxy: Proxy, version: Version
 ) -> None:
-    """As under a controller that writes status all the time: read, decided, sent again."""
+    """As under somebody who writes all the time: the server's own, each over another version."""
     scene.serve(web())
     first = 1 if version.is_good else 2
-    play(Rule(APPLIES, answers.CONFLICT, first=first, count=IN_A_ROW))
+    numbers = itertools.count()
+
+    def touch() -> None:
+        changed = {"metadata": {"annotations": {"shop/seen": str(next(numbers))}}}
+        scene.objects.patch("deployments", "web", changed)
+
+    play(Rule(APPLIES, connections.Overtaken(touch), first=first, count=IN_A_ROW))
     version.assert_judged(scene, scene.apply(version.manifest, flags=BUDGETS))
     assert len(proxy.log.like(APPLIES)) == IN_A_ROW + first
 

@@ -199,11 +199,13 @@ def _is_whole(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether as many pods as wanted exist, and all are available.
 
     The status may still count a pod that has stopped being ready, one that terminates, or one
-    beyond the range that is to go: the pods know better, where any were seen. One that the
-    controller leaves at its version, and that only its finalizers keep, is not waited for: while it
-    is ready the status counts it, as after a forced deletion.
+    beyond the range that is to go, in the place of one that is wanted: the pods know better, where
+    any were seen. One that the controller leaves at its version, and that only its finalizers keep,
+    is not waited for: while it is ready the status counts it, as after a forced deletion.
     """
     own, held = live.own_pods(view.pods.values()), find_held(view, live)
+    if any(live.index_of(track.pod) is None for track in own):
+        return False
     if own and len(live.find_places(own, lambda pod: pod.ready)) + len(held) < live.replicas:
         return False
     uncounted = sum(not pod.ready for pod in held)

@@ -85,7 +85,7 @@ class Client:
         self._clock = clock
         self.jitter = connection.jitter
         self._stopping = stopping or threading.Event()
-        self._missing: set[tuple[str, str]] = set()
+        self._missing_rights: set[tuple[str, str]] = set()
         self._on_answer = on_answer
         self.pace = Pace(clock, self._stopping)
 
@@ -151,12 +151,14 @@ class Client:
             return self._repeat(attempt, lambda e: e.transient and (e.untouched or harmless))
 
         try:
-            reply = self._insisting(once) if insists and access not in self._missing else once()
+            reply = (
+                self._insisting(once) if insists and access not in self._missing_rights else once()
+            )
         except ApiError as error:
             if insists and error.refused:
-                self._missing.add(access)
+                self._missing_rights.add(access)
             raise
-        self._missing.discard(access)
+        self._missing_rights.discard(access)
         return reply
 
     def stream(self, path: str, query: Query, silence_seconds: float) -> urllib3.BaseHTTPResponse:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import pytest
 
 from sandbox.face import Answer
+from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import (
     assert_ended,
     assert_rolled_back,
@@ -64,6 +67,17 @@ def keep_off(proxy: Proxy, answer: Answer) -> None:
     proxy.on(counted(writes("/configmaps"), lambda number: number > 1), says(answer))
 
 
+@contextmanager
+def waiting(proxy: Proxy) -> Iterator[CheckedRun]:
+    """Fail a version whose configuration gets errors on its way back; the gate waits for that."""
+    assert_verified(proxy.scene.apply(settings("one"), web()))
+    keep_off(proxy, DOWN)
+    bad = settings("two"), web(2, behaviour=CRASH)
+    with proxy.scene.applying(*bad, flags=BUDGETS) as running:
+        running.wait_for_line(WAITING, 60.0)
+        yield running
+
+
 def fail_held(proxy: Proxy, *bodies: JSON) -> Result:
     """Fail a version whose way back a webhook keeps from its configuration, to the budget's end."""
     keep_off(proxy, DOWN)
@@ -106,11 +120,7 @@ def test_a_missing_right_is_asked_for_once_for_all_of_a_kind(proxy: Proxy) -> No
 def test_errors_hold_the_workload_and_the_sign_of_life_says_so(proxy: Proxy) -> None:
     """They pass, and then all of the version before is back, in its order."""
     scene = proxy.scene
-    assert_verified(scene.apply(settings("one"), web()))
-    keep_off(proxy, DOWN)
-    bad = settings("two"), web(2, behaviour=CRASH)
-    with scene.applying(*bad, flags=BUDGETS) as running:
-        running.wait_for_line(WAITING, 60.0)
+    with waiting(proxy) as running:
         assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
         proxy.rest()
         result = running.wait()
@@ -122,13 +132,9 @@ def test_errors_hold_the_workload_and_the_sign_of_life_says_so(proxy: Proxy) -> 
 
 @pytest.mark.contract("B1802", "B145")
 def test_whoever_does_not_wait_is_left_what_they_return(proxy: Proxy) -> None:
-    """As the command of the sign of life does; what stands beside it is named."""
+    """By hand, the workload alone; what stands beside it is named."""
     scene = proxy.scene
-    assert_verified(scene.apply(settings("one"), web()))
-    keep_off(proxy, DOWN)
-    bad = settings("two"), web(2, behaviour=CRASH)
-    with scene.applying(*bad, flags=BUDGETS) as running:
-        running.wait_for_line(WAITING, 60.0)
+    with waiting(proxy) as running:
         scene.kubectl(*RETURN, check=True)
         result = running.wait()
     assert_ended(result, 8, "superseded", "Superseded")

@@ -40,7 +40,7 @@ from gate.core.versions.undo_choice import (
     version_of,
 )
 from gate.kube.access import list_needed
-from gate.report.words.attempt_advice import take_over_flags
+from gate.report.advice.takeover import take_over_flags
 from gate.report.words.object_names import some_names
 
 MOST_RUNS = 3

@@ -32,7 +32,7 @@ from gate.core.ssa.unowned_fields import claims_for_apply
 from gate.errors import RefusedError
 from gate.kube.failures import ApiError, Forbidden, NotFound, Rejected
 from gate.kube.writes import Writer
-from gate.report.words.attempt_advice import take_over_flags
+from gate.report.advice.takeover import take_over_flags
 from gate.side_by_side import each
 
 Held = Mapping[str, tuple[str, ...]]

@@ -8,7 +8,9 @@ from gate.report.formats.labelled_rows import Block
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.result import EvidenceResult, WorkloadResult
 from gate.report.style.style import Style, Symbol
-from gate.report.words.facts import output_title
+from gate.report.words.facts import (
+    output_title,
+)
 from gate.report.words.moment import moment
 
 _LOG_LINES = 10

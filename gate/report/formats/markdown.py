@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gate.core.model.outcome import Outcome
+from gate.report.advice.look_further import look_further
+from gate.report.advice.next_steps import next_steps
+from gate.report.advice.step import Step
 from gate.report.kinds import registry
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.schema.version import Version
-from gate.report.words.advice import next_steps
-from gate.report.words.attempt_advice import Step
 from gate.report.words.changed_parts import describe_hidden_values
 from gate.report.words.facts import (
     action_words,
-    look_further,
     not_taken_back,
     output_title,
     piece_title,

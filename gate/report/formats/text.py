@@ -11,6 +11,7 @@ from typing import Final, get_args
 
 from gate.core.model.outcome import LOCK_REASONS, WELL, Outcome, Reason
 from gate.duration import format_seconds
+from gate.report.advice.next_steps import next_steps
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
 from gate.report.formats.evidence_lines import evidence_lines
@@ -19,8 +20,10 @@ from gate.report.kinds import registry
 from gate.report.schema.result import Action, Result, RollbackResult, Running, WorkloadResult
 from gate.report.schema.version import Version
 from gate.report.style.style import Style, columns, pad
-from gate.report.words.advice import next_steps
-from gate.report.words.facts import command_words, describe_no_pod
+from gate.report.words.facts import (
+    command_words,
+    describe_no_pod,
+)
 from gate.report.words.fault import (
     has_one_version,
     has_only_failed_checks,

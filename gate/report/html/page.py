@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gate.report.advice.look_further import look_further
+from gate.report.advice.next_steps import next_steps
 from gate.report.html.chart import LEFT, RIGHT, WIDTH, charts
 from gate.report.html.comparison_plot import TOP, comparison_plots
 from gate.report.html.lanes import STATES
 from gate.report.kinds import registry
 from gate.report.schema.result import Coverage, Result
-from gate.report.words.advice import next_steps
 from gate.report.words.changed_parts import describe_hidden_values
 from gate.report.words.facts import (
     action_words,
-    look_further,
     not_taken_back,
     output_title,
     piece_title,

@@ -1,11 +1,10 @@
-"""What a result means in words: headline, advice, names of objects."""
+"""What a result means in words: headline, grade, facts, names of objects."""
 
 __all__ = [
-    "advice",
-    "attempt_advice",
     "changed_parts",
     "comparison",
     "facts",
+    "fate",
     "fault",
     "found_at_end",
     "grade",

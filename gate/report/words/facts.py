@@ -5,8 +5,7 @@ Reads only the result document, so that a report rendered again later says the s
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.outcome import Outcome
@@ -24,16 +23,13 @@ from gate.report.schema.result import (
     WorkloadResult,
 )
 from gate.report.style.style import Style
-from gate.report.words.attempt_advice import Step
 from gate.report.words.grade import Grade, result_grade
 from gate.report.words.half_applied import is_unwritten, keeps_version
 from gate.report.words.headline import headline
 from gate.report.words.moment import moment
 from gate.report.words.object_names import namespaces_of
 from gate.report.words.single_run import stage_of, verb_of_run
-from gate.report.words.steps import cluster_of
 from gate.report.words.version_names import baseline_words, own_pods_as_seen, version_words
-from gate.report.words.worst import worst_workload
 
 _NAMED_COMMANDS: Final = ("undo", "restart", "recover")
 _ONE_LINE: Final = Style(width=1_000_000)
@@ -155,33 +151,3 @@ def piece_title(workload: WorkloadResult, piece: EvidenceResult) -> str:
 def output_title(check: CheckResult) -> str:
     """Say what the output of a check's program is."""
     return f"output of the check {check['name']}"
-
-
-def look_further(result: Result) -> list[Step]:
-    """Return the commands that show more of the workload that decided, ready to be copied."""
-    worst = worst_workload(result)
-    if worst is None or result["outcome"] == Outcome.USAGE:
-        return []
-    return [*_commands(result, worst)]
-
-
-def _commands(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    place = cluster_of(result).flags(worst["namespace"])
-    name = registry.argument_of(worst)
-    yield _step("the tree, and why each pod is as it is:", "rollout-gate status", name, *place)
-    kind = registry.of_entry(worst)
-    if not kind.runs_once:
-        yield _step("the revisions:", "rollout-gate history", name, *place)
-    if worst["new"]["name"]:
-        version = kind.call_version(worst["new"]["name"])
-        yield _step(f"the new {kind.version}:", "kubectl describe", version, *place)
-    events = "--for", kind.call(worst["name"])
-    yield _step("what the cluster said of it:", "kubectl events", *events, *place)
-    if worst["running"] in ("new", "mixed"):
-        pods = [piece["pod"] for piece in worst["evidence"] if piece["pod"]]
-        for pod in list(dict.fromkeys(pods))[:1]:
-            yield _step("the pod:", "kubectl describe", f"pod/{pod}", *place)
-
-
-def _step(text: str, command: str, *words: str) -> Step:
-    return Step(text, f"{command} {shlex.join(words)}")

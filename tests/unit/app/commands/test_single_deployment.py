@@ -15,8 +15,8 @@ from gate.core.attempt.state import Attempt
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome
+from gate.report.advice.next_steps import next_steps
 from gate.report.schema.result import Result
-from gate.report.words.advice import next_steps
 from sandbox.face import JSON
 from tests.unit.app.bodies import autoscaler, marked, web
 from tests.unit.app.conftest import Gate, assert_refused

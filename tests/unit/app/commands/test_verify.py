@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gate.report.words.advice import next_steps
+from gate.report.advice.next_steps import next_steps
 from tests.cluster.workloads import daemon_set, job, stateful_set
 from tests.unit.app.bodies import marked, web
 from tests.unit.app.conftest import Gate

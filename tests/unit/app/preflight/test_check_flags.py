@@ -12,7 +12,7 @@ from responses import RequestsMock
 from gate.app.preflight.check_flags import check_flags, secret_variables
 from gate.config import Settings, load
 from gate.config.limits import all_checks
-from gate.report.words.check_advice import ask_again
+from gate.report.advice.checks import ask_again
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate
 from tests.unit.app.server import Server

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.advice.next_steps import next_steps
 from gate.report.document.document import minimal
 from gate.report.formats.text import MOST_LINES, verdict_text
 from gate.report.schema.result import Result
 from gate.report.style.style import Style, columns
-from gate.report.words.advice import next_steps
 from gate.report.words.headline import headline
 from tests.table import each
 from tests.unit.report.endings import ENDINGS

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from gate.report.advice.next_steps import next_steps
 from gate.report.formats.text import verdict_text
 from gate.report.schema.added_keys import LATER_KEYS, parts
 from gate.report.schema.reading import result_of
 from gate.report.schema.recorded_result import recorded_end, with_recorded_end
 from gate.report.style.style import Style
-from gate.report.words.advice import next_steps
 from gate.report.words.headline import headline
 from tests.unit.report.results import NAMES, example
 

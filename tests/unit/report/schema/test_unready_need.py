@@ -17,13 +17,13 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import ContactLost
 from gate.core.rollout.policy import Policy
+from gate.report.advice.next_steps import next_steps
 from gate.report.document.document import document
 from gate.report.formats.text import verdict_text
 from gate.report.schema.reading import result_of
 from gate.report.schema.recorded_result import recorded_end, with_recorded_end
 from gate.report.schema.result import Result
 from gate.report.style.style import Style
-from gate.report.words.advice import next_steps
 from gate.wire import packed
 from gate.wire.record import fitting, read_record
 from tests.unit.core.leaves import config, manifest, ref_of

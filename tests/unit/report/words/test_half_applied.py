@@ -13,7 +13,9 @@ from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import OnInterrupt, Policy, Response
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
-from gate.report.words.facts import sentence
+from gate.report.words.facts import (
+    sentence,
+)
 from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import lost, rejected
 from tests.unit.core.server import Server

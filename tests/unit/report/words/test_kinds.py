@@ -9,12 +9,14 @@ import pytest
 from gate.core.kinds import registry as core
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.remedy import Remedy
+from gate.report.advice.next_steps import next_steps
 from gate.report.formats.text import verdict_text
 from gate.report.kinds import registry
 from gate.report.schema.result import PodShare, WorkloadResult
 from gate.report.style.style import Style
-from gate.report.words.advice import next_steps
-from gate.report.words.facts import runs_now
+from gate.report.words.facts import (
+    runs_now,
+)
 from gate.report.words.fate import Fate, fate_of
 from tests.table import each
 from tests.unit.report.results import (

@@ -14,11 +14,11 @@ from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.core.kinds.registry import all_reasons
 from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import AnyReason, Outcome, Reason
+from gate.report.advice.next_steps import next_steps
+from gate.report.advice.step import Step
 from gate.report.document.document import document, minimal
 from gate.report.document.run import RunRecord
 from gate.report.schema.result import CrashResult, Result, RollbackResult
-from gate.report.words.advice import next_steps
-from gate.report.words.attempt_advice import Step
 from gate.report.words.worst import worst_workload
 from tests.table import each
 from tests.unit.report.endings import ENDINGS, run_of

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.core.model.outcome import Reason
+from gate.report.advice.commands import step_about
+from gate.report.advice.objects import immutable_objects
+from gate.report.advice.step import Step
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step
 from gate.report.words.fault import has_one_version
 from gate.report.words.half_applied import has_changed_nothing
-from gate.report.words.object_advice import immutable_objects
 from gate.report.words.object_names import fitting_names
-from gate.report.words.steps import step_about
 from gate.report.words.version_names import baseline_words, find_serving, serving_words
 
 _MOST_COLUMNS: Final = 120

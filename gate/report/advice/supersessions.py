@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.advice.commands import place_of, step_about
+from gate.report.advice.kinds import kind_advice
+from gate.report.advice.objects import writers_of
+from gate.report.advice.step import Step
+from gate.report.advice.takeover import managers_in, taking_step
+from gate.report.advice.undo import text_of_return, undo_steps
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step, managers_in
 from gate.report.words.fault import find_fault_at_zero, is_restored
-from gate.report.words.kind_advice import kind_advice
-from gate.report.words.object_advice import writers_of
 from gate.report.words.object_names import list_own_objects
-from gate.report.words.steps import place_of, step_about, taking_step
-from gate.report.words.undo_advice import text_of_return, undo_steps
 
 _MOST_SCALED: Final = 2
 

@@ -13,11 +13,12 @@ from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
 from gate.core.versions.surroundings import OF_SURROUNDINGS
+from gate.report.advice.attempt import WITHOUT_A_WORKLOAD
+from gate.report.advice.commands import step_about
+from gate.report.advice.step import Step
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import WITHOUT_A_WORKLOAD, Step
 from gate.report.words.object_names import list_own_objects
-from gate.report.words.steps import step_about
 from gate.report.words.unfinished import find_undone_response
 from gate.report.words.version_names import baseline_words
 

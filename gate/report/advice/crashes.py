@@ -8,8 +8,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
+from gate.report.advice.step import Step
 from gate.report.schema.result import CrashResult, EvidenceResult, WorkloadResult
-from gate.report.words.attempt_advice import Step
 
 
 def crash_advice(worst: WorkloadResult, place: Sequence[str]) -> Iterator[Step]:

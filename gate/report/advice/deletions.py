@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from gate.report.advice.commands import place_of, step_about
+from gate.report.advice.step import Step
+from gate.report.advice.supersessions import looking_at
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step
 from gate.report.words.found_at_end import is_made_again
-from gate.report.words.steps import place_of, step_about
-from gate.report.words.superseded_advice import looking_at
 
 
 def advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:

@@ -1,48 +1,20 @@
-"""Steps with a command of the gate: about a workload, what a run left, or the run once more."""
+"""How a run takes over the fields that other field managers own: the same command, with flags."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gate.cluster_name import ClusterName
+from gate.report.advice.commands import cluster_of
+from gate.report.advice.step import Step
 from gate.report.kinds import registry
-from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step, managers_in, take_over_flags
+from gate.report.schema.result import Result
 
 _STDIN: Final = "<stdin>"
-
-
-def cluster_of(result: Result) -> ClusterName:
-    """Return how a command names the run's cluster."""
-    return ClusterName(result["context"], result["kubeconfig"])
-
-
-def place_of(result: Result, workload: WorkloadResult) -> list[str]:
-    """Return the flags that say where a workload is."""
-    return cluster_of(result).flags(workload["namespace"])
-
-
-def step_about(result: Result, workload: WorkloadResult, text: str, verb: str, *more: str) -> Step:
-    """Return a step with a command of the gate about one workload."""
-    name, place = registry.argument_of(workload), place_of(result, workload)
-    return Step(text, shlex.join(["rollout-gate", verb, name, *place, *more]))
-
-
-def recovery_step(result: Result, text: str) -> Step:
-    """Return the step that finishes what a run left.
-
-    The record is in the first lock of the run, and what runs once has none.
-    """
-    locked = [one for one in result["workloads"] if not registry.of_entry(one).runs_once]
-    if not locked:
-        namespace = min((one["namespace"] for one in result["workloads"]), default="")
-        return Step(
-            text, cluster_of(result).command("rollout-gate", "recover", namespace=namespace)
-        )
-    first = min(locked, key=lambda one: (one["namespace"], one["kind"].lower(), one["name"]))
-    return step_about(result, first, text, "recover")
+_MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
+"""How the API server names a field manager in the answer to a server-side apply."""
 
 
 def claims_of(result: Result, message: str) -> Iterator[Step]:
@@ -61,6 +33,16 @@ def claims_of(result: Result, message: str) -> Iterator[Step]:
 def taking_step(result: Result, text: str, managers: Iterable[str]) -> Step:
     """Return the step that runs a command again so that it takes over what others own."""
     return _step_again(result, text, *take_over_flags(managers))
+
+
+def managers_in(message: str) -> list[str]:
+    """Return the field managers with which the server says that an apply conflicts."""
+    return list(dict.fromkeys(_MANAGER.findall(message)))
+
+
+def take_over_flags(managers: Iterable[str]) -> list[str]:
+    """Return the flags with which an apply takes over what these field managers own."""
+    return [word for name in managers for word in ("--take-over", name)]
 
 
 def _step_again(result: Result, text: str, *more: str) -> Step:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gate.report.advice.commands import recovery_step, step_about
+from gate.report.advice.step import Step
+from gate.report.advice.undo import undo_steps
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step
 from gate.report.words.half_applied import has_run_alone, is_unwritten, is_written_back
 from gate.report.words.single_run import is_left_open
-from gate.report.words.steps import recovery_step, step_about
-from gate.report.words.undo_advice import undo_steps
 from gate.report.words.version_names import baseline_words
 
 _FINISH: Final = "then finish what this run left (back if incomplete, unless failures are kept):"

@@ -16,9 +16,9 @@ import pytest
 import gate
 from gate.cli.catalog import COMMANDS
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
+from gate.report.advice.next_steps import next_steps
+from gate.report.advice.options import COMMANDS_WITH
 from gate.report.schema.result import CrashResult, Result
-from gate.report.words.advice import next_steps
-from gate.report.words.options import COMMANDS_WITH
 from tests.unit.report.results import (
     NAMES,
     cause_of,

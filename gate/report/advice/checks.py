@@ -10,9 +10,9 @@ from gate.core.checks.measurement import NO_OLD_VERSION
 from gate.core.checks.run import ConclusionKind
 from gate.core.model.outcome import Reason
 from gate.duration import format_seconds
+from gate.report.advice.step import Step
 from gate.report.schema.check_verdict import ComparisonResult
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step
 
 _AGAINST: Final = (ConclusionKind.FAIL, ConclusionKind.INCONCLUSIVE)
 _FIXED_BOUND: Final = "check with a fixed bound, which needs the new version alone"

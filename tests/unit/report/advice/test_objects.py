@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.advice.objects import object_advice
 from gate.report.schema.result import AtEnd, ObjectResult
-from gate.report.words.object_advice import object_advice
 from tests.unit.report.results import object_result, result_of, workload_result
 
 LEFT = (

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from gate.cluster_name import ClusterName
 from gate.core.model.remedy import Remedy
+from gate.report.advice.step import Step
 from gate.report.kinds import registry
 from gate.report.kinds.kind import Advice
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step
 from gate.report.words.object_names import is_gone_at_end
 from gate.report.words.single_run import is_left_open, stage_of
 

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterator
 from typing import Final
 
+from gate.report.advice.step import Step
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step
 
 _NO_REFERENCE: Final = ("invalid reference format", "InvalidImageName")
 """What a kubelet says of a name that it cannot parse, with a message or by the reason alone."""

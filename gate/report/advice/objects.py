@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from gate.cluster_name import ClusterName
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
+from gate.report.advice.takeover import take_over_flags
 from gate.report.kinds import registry
 from gate.report.schema.result import ObjectResult, Result
-from gate.report.words.attempt_advice import take_over_flags
 from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.object_names import list_own_objects, object_name, some_names
 

@@ -6,84 +6,67 @@ Reads only the result document, so that a report rendered again later says the s
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from gate.core.attempt.doubt import ANSWERED_WITH
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.model.remedy import Remedy
-from gate.core.rollout.controller_faults import Denier
-from gate.report.kinds import registry
-from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import (
-    CHANGED_MEANWHILE,
+from gate.report.advice.attempt import (
     WITHOUT_A_WORKLOAD,
-    Step,
     advise_on_perhaps_gone,
     after_interruption,
-    parse_hint,
 )
-from gate.report.words.check_advice import (
-    advise_on_counts,
+from gate.report.advice.checks import (
     ask_again,
-    decides_by_counts,
-    lacks_old_version,
 )
-from gate.report.words.crash_advice import crash_advice
-from gate.report.words.deletion_advice import (
-    advise_if_deleted,
+from gate.report.advice.commands import (
+    cluster_of,
+    recovery_step,
+    step_about,
+)
+from gate.report.advice.deletions import (
     is_namespace_going,
     say_namespace_goes,
 )
-from gate.report.words.fate import fate_of, fate_words, group_workloads
-from gate.report.words.fault import (
-    OF_CHECKS,
-    find_fault,
-    has_one_version,
-    has_only_failed_checks,
-    is_failed_promotion,
+from gate.report.advice.fixed_steps import RESUME
+from gate.report.advice.interruptions import after_interrupt
+from gate.report.advice.kinds import advise_on_left_runs, kind_advice
+from gate.report.advice.objects import object_advice
+from gate.report.advice.options import has_option
+from gate.report.advice.reasons import advise_on_reason, telling_reason
+from gate.report.advice.step import Step, parse_hint
+from gate.report.advice.takeover import claims_of
+from gate.report.advice.undo import (
+    PAST_THE_PROMOTION,
+    text_of_return,
+    undo_steps,
+    was_never_left,
 )
-from gate.report.words.fixed_advice import RESUME, fixed_steps
-from gate.report.words.half_applied import is_innocent, is_left_unserved, is_new
-from gate.report.words.image_advice import advise_on_image
-from gate.report.words.interrupt_advice import after_interrupt
-from gate.report.words.kind_advice import advise_on_left_runs, kind_advice
-from gate.report.words.object_advice import object_advice
-from gate.report.words.object_names import workload_name
-from gate.report.words.options import has_option
-from gate.report.words.return_advice import (
+from gate.report.advice.ways_back import (
     after_refused_writes,
     hindrances,
     is_to_go_back_again,
     look_at_version_before,
     return_beyond,
 )
-from gate.report.words.steps import (
-    claims_of,
-    cluster_of,
-    place_of,
-    recovery_step,
-    step_about,
+from gate.report.kinds import registry
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.fate import fate_of, fate_words, group_workloads
+from gate.report.words.fault import (
+    OF_CHECKS,
+    find_fault,
+    has_only_failed_checks,
+    is_failed_promotion,
 )
-from gate.report.words.superseded_advice import (
-    advise_if_superseded,
-    lead_back_from_zero,
-    scale_from_zero,
-)
-from gate.report.words.undo_advice import (
-    PAST_THE_PROMOTION,
-    text_of_return,
-    undo_steps,
-    was_never_left,
-)
+from gate.report.words.half_applied import is_innocent, is_left_unserved, is_new
+from gate.report.words.object_names import workload_name
 from gate.report.words.unfinished import describe_recovery
-from gate.report.words.version_names import baseline_words
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
 _RESUME_AT_LAST = "to resume it, once nothing speaks against its version any more:"
-_SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
 
 
 def next_steps(result: Result) -> tuple[Step, ...]:
@@ -112,17 +95,6 @@ def next_steps(result: Result) -> tuple[Step, ...]:
     steps += advise_on_perhaps_gone(result)
     steps = [*_for_left_unserved(result), *steps]
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
-
-
-def telling_reason(workload: WorkloadResult) -> str:
-    """Return the deciding reason, or the first cause's if the deciding rule says little itself."""
-    causes = workload["causes"]
-    if workload["reason"] in _SAYS_LITTLE and causes:
-        return causes[0]["reason"]
-    is_back = workload["outcome"] == Outcome.ROLLED_BACK
-    if is_back and workload["reason"] == Reason.INTERRUPTED and causes:
-        return causes[0]["reason"]
-    return workload["reason"]
 
 
 def _of_attempt(result: Result) -> Iterator[Step]:
@@ -249,7 +221,7 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     elif reason == Reason.BLOCKED_BY_POD and worst["outcome"] == Outcome.ROLLED_BACK:
         yield _leave_pod(worst)
     elif not result["takes_back"] or reason == worst["reason"]:
-        yield from _for(reason, result, worst)
+        yield from advise_on_reason(reason, result, worst)
 
 
 def _for_paused(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -262,7 +234,7 @@ def _for_paused(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         yield from back
         return
     yield from back
-    yield from _for(fault, result, worst) if fault is not None else ()
+    yield from advise_on_reason(fault, result, worst) if fault is not None else ()
     yield step_about(result, worst, _RESUME_AT_LAST, "resume")
 
 
@@ -290,110 +262,8 @@ def _for_hindered_return(result: Result, worst: WorkloadResult) -> Iterator[Step
     if is_failed_promotion(worst):
         yield step_about(result, worst, PAST_THE_PROMOTION, "undo")
     elif found := hindrances(worst):
-        yield from _for(found[-1], result, worst)
+        yield from advise_on_reason(found[-1], result, worst)
     else:
         yield from after_refused_writes(result, worst)
         yield from look_at_version_before(result, worst)
         yield from return_beyond(result, worst)
-
-
-def _for(reason: str, result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Yield the advice for one reason; what the workload's kind says of it comes first."""
-    own = [*kind_advice(reason, result, worst)]
-    if own:
-        yield from own
-    elif reason in _DERIVED:
-        yield from _DERIVED[reason](result, worst)
-    else:
-        yield from fixed_steps(reason, result, worst)
-
-
-def _crash(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    yield from crash_advice(worst, place_of(result, worst))
-
-
-def _advise_if_denied(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    denied = (one for one in worst["causes"] if one["reason"] == Reason.POD_CREATE_DENIED)
-    deniers = {Denier.of(one["message"]) for one in denied}
-    if Denier.FULL_QUOTA in deniers:
-        command = shlex.join(["kubectl", "describe", "resourcequota", *place_of(result, worst)])
-        is_surging = registry.of_entry(worst).has_surge and _has_old_pods(worst)
-        beside = " beside the old ones (maxSurge)" if is_surging else ""
-        text = f"the quota has no room for these pods{beside}: raise it, or ask for less:"
-        yield Step(text, command)
-    elif Denier.DEMANDING_QUOTA in deniers:
-        yield Step(
-            "the quota lets no pod in whose containers leave out what the message names:"
-            " set it there, or let a LimitRange give defaults"
-        )
-    else:
-        yield Step("the message says what refuses the pods, and why")
-
-
-def _has_old_pods(workload: WorkloadResult) -> bool:
-    """Tell whether another version had pods when the new one was judged."""
-    judged = workload["trees"][0]["revisions"] if workload["trees"] else []
-    return any(one["role"] == "old" and one["wanted"] for one in judged)
-
-
-def _conflict(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    claims = [*claims_of(result, " ".join(cause["message"] for cause in worst["causes"]))]
-    yield from claims or [step_about(result, worst, f"{CHANGED_MEANWHILE}:", "status")]
-
-
-def _advise_if_rejected(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Say how to take over the fields that the server refused for the sake of their owners."""
-    claims = [*claims_of(result, " ".join(cause["message"] for cause in worst["causes"]))]
-    yield from claims or fixed_steps(Reason.APPLY_REJECTED, result, worst)
-
-
-def _advise_if_scaled_to_zero(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Lead to what served, then to what mends a fault that was seen, and to its pods at last."""
-    yield from lead_back_from_zero(result)
-    fault = find_fault(worst)
-    yield from _for(fault, result, worst) if fault is not None else ()
-    yield from scale_from_zero(result)
-
-
-def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Point to the numbers; a version that went back can no longer be asked about."""
-    if worst["outcome"] == Outcome.REFUSED:
-        return
-    gone = worst["running"] in ("baseline", "none")
-    name, place = registry.argument_of(worst), place_of(result, worst)
-    if decides_by_counts(result) or lacks_old_version(result):
-        yield from advise_on_counts(result, worst, name, place)
-    else:
-        text = "ask the checks again, step by step"
-        if gone:
-            text = "fix what failed; to see whether the check is at fault, ask it of what runs now"
-        yield ask_again(result, text, name, place)
-    if worst["outcome"] == Outcome.INCONCLUSIVE:
-        marked = "the version that was verified before (history marks it)"
-        before = baseline_words(worst, "what served before")
-        back = marked if has_one_version(worst) else before
-        yield from undo_steps(result, worst, f"if it is bad after all, return to {back}:")
-
-
-def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:
-    if worst["outcome"] == Outcome.REFUSED:
-        yield from WITHOUT_A_WORKLOAD[Reason.UNREACHABLE]
-    elif worst["reason"] != Reason.UNREACHABLE:
-        blame = "too little of it was seen to blame it"
-        yield Step(f"{blame}: see that the API server answers, then apply again")
-
-
-_DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {
-    Reason.CRASH_LOOP: _crash,
-    Reason.IMAGE_PULL: advise_on_image,
-    Reason.POD_CREATE_DENIED: _advise_if_denied,
-    Reason.CONFLICT: _conflict,
-    Reason.APPLY_REJECTED: _advise_if_rejected,
-    Reason.DELETED: advise_if_deleted,
-    Reason.UNREACHABLE: _unreachable,
-    Reason.SUPERSEDED: advise_if_superseded,
-    Reason.SCALED_TO_ZERO: _advise_if_scaled_to_zero,
-    Reason.CHECK_FAILED: _checks,
-    Reason.CHECK_INCONCLUSIVE: _checks,
-    Reason.CHECK_ERROR: _checks,
-}

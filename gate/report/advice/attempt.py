@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.advice.step import Step
 from gate.report.schema.result import Result
 from gate.report.words.half_applied import is_in_doubt
 from gate.report.words.object_names import workload_name
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One thing to do; `command` is "" if there is none to run."""
-
-    text: str
-    command: str = ""
-
 
 CHANGED_MEANWHILE: Final = (
     "somebody else changed it meanwhile: look at what they did, then run the same command again"
@@ -56,8 +46,6 @@ WITHOUT_A_WORKLOAD: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.CONFLICT: (Step(CHANGED_MEANWHILE),),
 }
 """Advice by a run's reason, for runs that followed no workload or in which only it counts."""
-_MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
-"""How the API server names a field manager in the answer to a server-side apply."""
 
 
 def after_interruption(result: Result) -> Iterator[Step]:
@@ -99,21 +87,3 @@ def advise_on_perhaps_gone(result: Result) -> Iterator[Step]:
             f"whether {name} ran, the log of the run that was killed may say; the next apply runs"
             f" {name} unless it is there"
         )
-
-
-def managers_in(message: str) -> list[str]:
-    """Return the field managers with which the server says that an apply conflicts."""
-    return list(dict.fromkeys(_MANAGER.findall(message)))
-
-
-def take_over_flags(managers: Iterable[str]) -> list[str]:
-    """Return the flags with which an apply takes over what these field managers own."""
-    return [word for name in managers for word in ("--take-over", name)]
-
-
-def parse_hint(hint: str) -> Step:
-    """Return an error's hint as a step; it says more than the reason, and may end in a command."""
-    text, _, command = hint.rpartition(": ")
-    if not command.startswith(("rollout-gate ", "kubectl ")):
-        return Step(hint)
-    return Step(f"{text or 'see'}:", command)

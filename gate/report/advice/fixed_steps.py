@@ -11,11 +11,11 @@ from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
+from gate.report.advice.options import has_option
+from gate.report.advice.step import Step
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step
 from gate.report.words.half_applied import is_innocent
-from gate.report.words.options import has_option
 
 RESUME: Final = "ask whoever paused it, then resume it:"
 _ONCE_UNLOCKED: Final = "once this shows that the other attempt has ended, apply again:"

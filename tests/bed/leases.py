@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gate.kube.lease import HOLDER
+from gate.kube.locks.lease import HOLDER
 from tests.bed.scene import Scene
 
 

@@ -17,11 +17,11 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import WriteConflicted, WriteRejected, Written
-from gate.kube.client import Client
-from gate.kube.connection import Options, connect
-from gate.kube.reads import Reader
-from gate.kube.resources import Resources
-from gate.kube.writes import Writer
+from gate.kube.client.client import Client
+from gate.kube.connection.connection import Options, connect
+from gate.kube.paths.resources import Resources
+from gate.kube.reads.quorum_reads import Reader
+from gate.kube.writes.writes import Writer
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
 from tests.e2e.conftest import WriteKubeconfig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.kube.reads import MOST_READ_SINGLY
+from gate.kube.reads.quorum_reads import MOST_READ_SINGLY
 from tests.bed.expectations import assert_ended, assert_runs, assert_verified, images
 from tests.bed.pods import behave, image_of, running_pods, wait_until_gone
 from tests.bed.policies import IN_EARNEST, Policies

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gate.kube.pace import MOST_A_SECOND
+from gate.kube.client.pace import MOST_A_SECOND
 from sandbox.face import Answer
 from tests.bed.scene import web
 from tests.scenarios.proxy import UNAUTHORIZED, Proxy, any_request, says, status

@@ -25,8 +25,8 @@ from gate.core.model.lock import PREFIX, Lock, lock_of
 from gate.core.model.outcome import Reason
 from gate.duration import format_seconds
 from gate.errors import RefusedError, UsageError
-from gate.kube.failures import Forbidden
-from gate.kube.lease import Held, Leases
+from gate.kube.answers.failures import Forbidden
+from gate.kube.locks.lease import Held, Leases
 from gate.processes import Processes
 from gate.report.views.locks import LockRow, locks_table
 

@@ -33,8 +33,8 @@ from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder, is_proven_dead
 from gate.core.model.outcome import worst
 from gate.errors import GateError, RefusedError, UsageError
-from gate.kube.failures import Forbidden
-from gate.kube.lease import Held, Leases
+from gate.kube.answers.failures import Forbidden
+from gate.kube.locks.lease import Held, Leases
 from gate.sources.source import Sources
 
 NOTHING_LEFT: Final = Passed("no attempt is unfinished")

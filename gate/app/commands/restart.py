@@ -27,8 +27,8 @@ from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.protocol.effects import Write
 from gate.core.versions.judged_version import RESTARTED_AT
 from gate.errors import RefusedError
-from gate.kube.failures import FieldManagerConflict
-from gate.kube.writes import Writer
+from gate.kube.answers.failures import FieldManagerConflict
+from gate.kube.writes.writes import Writer
 
 RESTART_MANAGER = "rollout-gate-restart"
 """Not the applies' manager: else the next apply would remove the annotation and roll out again."""

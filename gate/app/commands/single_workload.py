@@ -25,8 +25,8 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
-from gate.kube.access import Permission, list_needed, one_change
-from gate.kube.failures import Forbidden
+from gate.kube.answers.failures import Forbidden
+from gate.kube.rights.access import Permission, list_needed, one_change
 
 _Read = TypeVar("_Read")
 

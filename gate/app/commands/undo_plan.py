@@ -39,7 +39,7 @@ from gate.core.versions.undo_choice import (
     rolled_back_from,
     version_of,
 )
-from gate.kube.access import list_needed
+from gate.kube.rights.access import list_needed
 from gate.report.advice.takeover import take_over_flags
 from gate.report.words.object_names import some_names
 

@@ -24,8 +24,8 @@ from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.history import History
 from gate.core.versions.shared_members import Neighbours
 from gate.errors import RefusedError
-from gate.kube.access import list_needed
-from gate.kube.failures import Forbidden
+from gate.kube.answers.failures import Forbidden
+from gate.kube.rights.access import list_needed
 
 Lives = Mapping[Ref, Fact[LiveObject]]
 

@@ -11,11 +11,11 @@ from gate.core.kinds.registry import kinds_that_last
 from gate.core.model.objects import Ref, Workload
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError
-from gate.kube.access import Permission, following, looking_around
 from gate.kube.kinds import registry
 from gate.kube.kinds.kind import WorkloadResources
-from gate.kube.label_selector import find_wrong_term
-from gate.kube.lists import list_all
+from gate.kube.paths.label_selector import find_wrong_term
+from gate.kube.reads.lists import list_all
+from gate.kube.rights.access import Permission, following, looking_around
 from gate.manifests.source import escape_line
 
 _LASTING: Final = frozenset(kind.name for kind in kinds_that_last())
@@ -45,7 +45,7 @@ def useful_rights(
 def name_rights(namespace: str, names: tuple[str, ...], selector: str | None) -> str:
     """Return what the rights are for, with the kinds unless they are what a name alone means.
 
-    Rights for other kinds under the same name would take these away (`gate.kube.role`).
+    Rights for other kinds under the same name would take these away (`gate.kube.rights.role`).
     """
     kinds = _kinds(namespace, names, selector)
     if kinds == (registry.DEFAULT,):

@@ -55,7 +55,7 @@ from gate.core.versions.undo_choice import (
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after, undo_members
 from gate.errors import GateError, RefusedError
-from gate.kube.access import Permission
+from gate.kube.rights.access import Permission
 
 
 class UnexpectedImage(GateError):

@@ -9,8 +9,8 @@ from gate.app.locks.unfinished_attempt import find_locks
 from gate.app.preflight.trials import Warn
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
-from gate.kube.failures import ApiError
-from gate.kube.lease import Held, Leases
+from gate.kube.answers.failures import ApiError
+from gate.kube.locks.lease import Held, Leases
 from gate.processes import Processes
 
 

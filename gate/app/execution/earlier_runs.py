@@ -11,11 +11,11 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref, Workload
 from gate.core.model.run_annotations import AFTER, LOCKS, PHASE, has_lock_of
-from gate.kube.client import Query
-from gate.kube.failures import Forbidden
+from gate.kube.answers.failures import Forbidden
+from gate.kube.client.client import Query
 from gate.kube.kinds.pod import PODS
 from gate.kube.kinds.registry import WORKLOADS
-from gate.kube.lists import list_live
+from gate.kube.reads.lists import list_live
 from gate.manifests.body import value_at
 
 _KINDS = tuple(

@@ -20,9 +20,9 @@ from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.resumption import resume
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import GateError
-from gate.kube.failures import ApiError
-from gate.kube.lease import Held, Leases
-from gate.kube.reads import Reader
+from gate.kube.answers.failures import ApiError
+from gate.kube.locks.lease import Held, Leases
+from gate.kube.reads.quorum_reads import Reader
 from gate.side_by_side import each
 
 

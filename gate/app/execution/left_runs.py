@@ -36,7 +36,7 @@ from gate.core.plan.plan import Plan
 from gate.core.rollout.policy import Policy
 from gate.engine import HEARTBEAT_SECONDS
 from gate.errors import RefusedError
-from gate.kube.reads import Reader
+from gate.kube.reads.quorum_reads import Reader
 from gate.manifests.body import value_at
 from gate.manifests.manifest import Manifest
 from gate.report.document.versions import latest_snapshot

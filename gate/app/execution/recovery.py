@@ -37,8 +37,8 @@ from gate.core.recovery.resumption import Found, resume
 from gate.core.rollout.snapshot import Snapshot
 from gate.duration import format_seconds
 from gate.errors import GateError, RefusedError
-from gate.kube.access import list_needed
-from gate.kube.reads import Reader
+from gate.kube.reads.quorum_reads import Reader
+from gate.kube.rights.access import list_needed
 from gate.manifests.allowed import require_allowed
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.source import ManifestError, Source

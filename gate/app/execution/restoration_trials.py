@@ -16,9 +16,9 @@ from gate.core.protocol.effects import Read, Write
 from gate.core.protocol.events import ReadBack
 from gate.core.recovery.resumption import Found
 from gate.core.recovery.returned_otherwise import is_returned, list_doubtful
-from gate.kube.failures import ApiError
-from gate.kube.reads import Reader
-from gate.kube.writes import Writer
+from gate.kube.answers.failures import ApiError
+from gate.kube.reads.quorum_reads import Reader
+from gate.kube.writes.writes import Writer
 from gate.side_by_side import each
 
 

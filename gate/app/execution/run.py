@@ -33,13 +33,13 @@ from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Announce, Asking, Release, SaveRecord, Write
 from gate.core.protocol.events import Answer, Interrupted
 from gate.engine import Engine, Listener
-from gate.kube.client import Client
-from gate.kube.cluster import Cluster
-from gate.kube.evidence import Collector
-from gate.kube.failures import ApiError
-from gate.kube.pod_removal import PodRemover
-from gate.kube.reads import Reader
-from gate.kube.writes import Writer
+from gate.kube.answers.failures import ApiError
+from gate.kube.client.client import Client
+from gate.kube.reads.cluster import Cluster
+from gate.kube.reads.evidence import Collector
+from gate.kube.reads.quorum_reads import Reader
+from gate.kube.writes.pod_removal import PodRemover
+from gate.kube.writes.writes import Writer
 from gate.last_word import Word, last_word
 
 LOOK_SECONDS = 5.0

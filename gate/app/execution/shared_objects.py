@@ -18,8 +18,8 @@ from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
 from gate.core.ssa.applied_fields import applied_digest
-from gate.kube.failures import ApiError, Forbidden
-from gate.kube.lease import Held, Leases
+from gate.kube.answers.failures import ApiError, Forbidden
+from gate.kube.locks.lease import Held, Leases
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history
 from gate.wire.record import read_record

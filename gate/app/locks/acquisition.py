@@ -23,8 +23,8 @@ from gate.core.model.outcome import Reason
 from gate.duration import format_seconds
 from gate.engine import HEARTBEAT_SECONDS
 from gate.errors import RefusedError
-from gate.kube.failures import ApiError, NotFound, ResourceVersionConflict
-from gate.kube.lease import DURATION_SECONDS, Held, Leases
+from gate.kube.answers.failures import ApiError, NotFound, ResourceVersionConflict
+from gate.kube.locks.lease import DURATION_SECONDS, Held, Leases
 from gate.processes import Processes
 from gate.report.words.moment import moment
 

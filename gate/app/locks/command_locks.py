@@ -25,14 +25,14 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.versions.history import History
 from gate.errors import RefusedError
-from gate.kube.access import Access, Permission
-from gate.kube.client import Client
-from gate.kube.failures import ApiError, Forbidden, NotFound, Rejected, role_hint
-from gate.kube.kept_secrets import KeptSecrets
-from gate.kube.lease import Leases
-from gate.kube.repetition import Limits
-from gate.kube.resources import LEASES
-from gate.kube.verified_secrets import VerifiedSecrets
+from gate.kube.answers.failures import ApiError, Forbidden, NotFound, Rejected, role_hint
+from gate.kube.client.client import Client
+from gate.kube.client.repetition import Limits
+from gate.kube.locks.kept_secrets import KeptSecrets
+from gate.kube.locks.lease import Leases
+from gate.kube.locks.verified_secrets import VerifiedSecrets
+from gate.kube.paths.resources import LEASES
+from gate.kube.rights.access import Access, Permission
 
 LIMITS: Final = Limits(answer_seconds=5.0, write_seconds=5.0, retry_seconds=5.0)
 """Limits of requests about locks: one that hangs must not cost the lock that it renews."""

@@ -13,8 +13,8 @@ from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
 from gate.core.protocol.events import LeaseLost
 from gate.core.versions.history import History
-from gate.kube.failures import ApiError, NotFound, ResourceVersionConflict, UidMismatch
-from gate.kube.lease import Held, Leases
+from gate.kube.answers.failures import ApiError, NotFound, ResourceVersionConflict, UidMismatch
+from gate.kube.locks.lease import Held, Leases
 from gate.side_by_side import each
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history

@@ -31,8 +31,8 @@ from gate.core.protocol.events import Recorded, Released
 from gate.core.rollout.causes import Cause
 from gate.core.versions.history import Closed, History
 from gate.engine import Broken, Inbox
-from gate.kube.failures import ApiError
-from gate.kube.lease import DURATION_SECONDS, HISTORY, RECORD, Held, Leases
+from gate.kube.answers.failures import ApiError
+from gate.kube.locks.lease import DURATION_SECONDS, HISTORY, RECORD, Held, Leases
 from gate.side_by_side import each
 from gate.wire.record import fitting, read_record, without_secrets
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from gate.core.model.lock_holder import Holder, is_proven_dead
-from gate.kube.lease import Held
+from gate.kube.locks.lease import Held
 from gate.processes import Processes
 
 

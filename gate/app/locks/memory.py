@@ -11,8 +11,8 @@ from gate.core.model.body import Body
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.versions.history import History
-from gate.kube.access import Permission
-from gate.kube.resources import SECRETS
+from gate.kube.paths.resources import SECRETS
+from gate.kube.rights.access import Permission
 
 
 class Memory(Protocol):

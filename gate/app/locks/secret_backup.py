@@ -13,9 +13,9 @@ from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.plan.record import Kept, Record
 from gate.core.plan.target_set import TargetSet
-from gate.kube.failures import ApiError, Forbidden, UidMismatch
-from gate.kube.kept_secrets import KeptSecrets
-from gate.kube.lease import Held
+from gate.kube.answers.failures import ApiError, Forbidden, UidMismatch
+from gate.kube.locks.kept_secrets import KeptSecrets
+from gate.kube.locks.lease import Held
 from gate.wire.decode import DecodeError
 from gate.wire.kept import Returned, kept_text, read_kept
 from gate.wire.record import NO_SECRETS, confidential_bodies, secrets_of

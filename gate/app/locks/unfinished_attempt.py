@@ -18,9 +18,9 @@ from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.record import Record
 from gate.core.versions.history import History
-from gate.kube.failures import ApiError, Forbidden
+from gate.kube.answers.failures import ApiError, Forbidden
 from gate.kube.kinds.registry import find_by_word
-from gate.kube.lease import Held, Leases
+from gate.kube.locks.lease import Held, Leases
 from gate.processes import Processes
 from gate.report.views.history import age
 from gate.report.words.object_names import some_names

@@ -16,11 +16,11 @@ from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.versions.history import History, beyond_limit
-from gate.kube.access import Permission
-from gate.kube.failures import ApiError
-from gate.kube.lease import Held
-from gate.kube.resources import SECRETS
-from gate.kube.verified_secrets import VerifiedSecrets, secret_name
+from gate.kube.answers.failures import ApiError
+from gate.kube.locks.lease import Held
+from gate.kube.locks.verified_secrets import VerifiedSecrets, secret_name
+from gate.kube.paths.resources import SECRETS
+from gate.kube.rights.access import Permission
 from gate.wire.confidential import confidential_text, read_confidential
 from gate.wire.decode import DecodeError
 

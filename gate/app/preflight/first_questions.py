@@ -12,10 +12,10 @@ from gate.app.runtime.session import Session
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError
-from gate.kube.access import Access, Permission
-from gate.kube.cluster import Cluster
-from gate.kube.resources import LEASES, SECRETS
-from gate.kube.role import additional_role_yaml, role_yaml
+from gate.kube.paths.resources import LEASES, SECRETS
+from gate.kube.reads.cluster import Cluster
+from gate.kube.rights.access import Access, Permission
+from gate.kube.rights.role import additional_role_yaml, role_yaml
 from gate.rbac_subject import STAND_IN, subject_of
 from gate.wire.untrusted import clean_line
 

@@ -8,7 +8,7 @@ from typing import Final
 from gate.app.runtime.session import Session
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Ref
-from gate.kube.cluster import Cluster
+from gate.kube.reads.cluster import Cluster
 from gate.side_by_side import each
 
 NOTHING_KNOWN: Final[Mapping[str, str]] = {}

@@ -21,7 +21,7 @@ from gate.core.plan.replica_ownership import Decision
 from gate.core.plan.workload_body import pause_body
 from gate.core.ssa import managed_fields, unions
 from gate.errors import RefusedError, UsageError
-from gate.kube.failures import FieldConflict
+from gate.kube.answers.failures import FieldConflict
 
 NO_PAUSE = "--on-failure rollback returns to what served before, and keep writes nothing"
 _RESUME = "find out why it was paused; to resume it, pass --resume"

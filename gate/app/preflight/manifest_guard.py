@@ -9,8 +9,8 @@ from gate.app.runtime.session import Session
 from gate.config import Settings
 from gate.core.model.objects import Ref
 from gate.core.readiness.object_needs import defines, is_definition
-from gate.kube.failures import NotFound
-from gate.kube.resource import Resource, check_segment
+from gate.kube.answers.failures import NotFound
+from gate.kube.kinds.resource import Resource, check_segment
 from gate.manifests.body import value_at
 from gate.manifests.kinds.registry import find
 from gate.manifests.manifest import Manifest, ManifestObject

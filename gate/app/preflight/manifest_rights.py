@@ -21,10 +21,10 @@ from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.readiness.object_needs import why_kept
 from gate.core.rollout.policy import BlockedPods, OnFirstFailure
-from gate.kube.access import Permission, granting, list_needed, looking_around, removing
-from gate.kube.failures import Forbidden
+from gate.kube.answers.failures import Forbidden
 from gate.kube.kinds.registry import find_workload
-from gate.kube.resources import LEASES
+from gate.kube.paths.resources import LEASES
+from gate.kube.rights.access import Permission, granting, list_needed, looking_around, removing
 from gate.manifests.manifest import Manifest
 
 

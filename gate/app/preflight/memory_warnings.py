@@ -18,7 +18,7 @@ from gate.core.model.lock import lock_of
 from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
-from gate.kube.access import Access
+from gate.kube.rights.access import Access
 from gate.wire.record import confidential_bodies, fitting, secrets_of, without_secrets
 
 Trials = Mapping[Ref, LiveObject]

@@ -14,8 +14,8 @@ from gate.core.model.objects import Ref
 from gate.core.ssa.applied_fields import digests_of
 from gate.core.versions.history import History
 from gate.core.versions.shared_members import Neighbours
-from gate.kube.failures import ApiError, Forbidden
-from gate.kube.lease import Held, Leases
+from gate.kube.answers.failures import ApiError, Forbidden
+from gate.kube.locks.lease import Held, Leases
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history
 

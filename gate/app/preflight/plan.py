@@ -49,7 +49,7 @@ from gate.core.readiness.pod_environment import has_in_environment
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from gate.duration import format_seconds
 from gate.kube.kinds.registry import workload_of
-from gate.kube.reads import Reader
+from gate.kube.reads.quorum_reads import Reader
 from gate.manifests.manifest import Manifest, ManifestObject
 
 LEAST_START_SECONDS = 1.0

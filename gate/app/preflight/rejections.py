@@ -13,7 +13,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.unions import value_at
 from gate.errors import RefusedError
-from gate.kube.failures import FieldProblem, Invalid, Rejected
+from gate.kube.answers.failures import FieldProblem, Invalid, Rejected
 from gate.manifests.kinds.kind import Kind
 from gate.manifests.kinds.registry import find
 from gate.manifests.manifest import Manifest, ManifestObject

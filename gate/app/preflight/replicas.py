@@ -15,7 +15,7 @@ from gate.core.model.objects import Ref
 from gate.core.plan.replica_ownership import Replicas, ReplicasPolicy
 from gate.core.ssa import managed_fields
 from gate.core.versions.history import History
-from gate.kube.reads import Reader, scale_target
+from gate.kube.reads.quorum_reads import Reader, scale_target
 from gate.manifests.body import value_at
 from gate.manifests.manifest import Manifest, ManifestObject
 

@@ -20,8 +20,8 @@ from gate.core.protocol.effects import Write
 from gate.core.readiness.object_needs import defines, is_definition
 from gate.core.ssa import unions
 from gate.errors import RefusedError
-from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound
-from gate.kube.writes import Writer
+from gate.kube.answers.failures import FieldConflict, FieldManagerConflict, NotFound
+from gate.kube.writes.writes import Writer
 from gate.side_by_side import each
 
 Warn = Callable[[str], None]

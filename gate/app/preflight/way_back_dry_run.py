@@ -30,8 +30,8 @@ from gate.core.ssa.managed_fields import select_retained
 from gate.core.ssa.unions import without_unions
 from gate.core.ssa.unowned_fields import claims_for_apply
 from gate.errors import RefusedError
-from gate.kube.failures import ApiError, Forbidden, NotFound, Rejected
-from gate.kube.writes import Writer
+from gate.kube.answers.failures import ApiError, Forbidden, NotFound, Rejected
+from gate.kube.writes.writes import Writer
 from gate.report.advice.takeover import take_over_flags
 from gate.side_by_side import each
 

@@ -20,8 +20,8 @@ from gate.app.runtime.world import OpenSources, Streams, World
 from gate.clock import Clock
 from gate.config import Settings
 from gate.core.model.lock_holder import Process
-from gate.kube.connection import Connection, Options
-from gate.kube.in_process import Place, connection_to
+from gate.kube.connection.connection import Connection, Options
+from gate.kube.connection.in_process import Place, connection_to
 from gate.signals import SIGNAL_BASE, Receivers
 from gate.sources.source import Sources
 from gate.virtual_time import Group, VirtualClock

@@ -21,10 +21,10 @@ from gate.core.model.moments import parse_moment
 from gate.core.plan.leg import Leg
 from gate.core.protocol.events import ControllersActed, ControllersSilent
 from gate.core.rollout.creation_times import find_newest_creation
-from gate.kube.client import Client
-from gate.kube.failures import ApiError
-from gate.kube.lease import Leases
-from gate.kube.repetition import Limits
+from gate.kube.answers.failures import ApiError
+from gate.kube.client.client import Client
+from gate.kube.client.repetition import Limits
+from gate.kube.locks.lease import Leases
 
 LEASE: Final = Lock("kube-system", "kube-controller-manager")
 STALLED_SECONDS: Final = 10.0

@@ -21,10 +21,10 @@ from gate.core.rollout.observations import Kind, Listed, Observed
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import RefusedError
-from gate.kube.failures import ApiError
+from gate.kube.answers.failures import ApiError
 from gate.kube.kinds.registry import WORKLOADS, workload_of
-from gate.kube.lists import list_all
-from gate.kube.reads import Reader
+from gate.kube.reads.lists import list_all
+from gate.kube.reads.quorum_reads import Reader
 from gate.side_by_side import each
 
 _LONGEST_AGE_SECONDS: Final = 2147483647.0

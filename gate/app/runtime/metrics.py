@@ -20,7 +20,7 @@ from gate.config import Settings
 from gate.errors import GateError, place_of
 
 if TYPE_CHECKING:
-    from gate.kube.connection import Connection, Options  # not every command connects
+    from gate.kube.connection.connection import Connection, Options  # not every command connects
 
 
 def with_metrics(world: World, settings: Settings, command: str) -> World:

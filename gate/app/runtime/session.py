@@ -17,12 +17,12 @@ from gate.app.runtime.world import Connect, World
 from gate.clock import Clock
 from gate.config import Settings
 from gate.engine import Inbox
-from gate.kube.client import Client, OnAnswer, Query
-from gate.kube.connection import Connection, Options
-from gate.kube.contact import Contact
-from gate.kube.lists import workload_names
-from gate.kube.repetition import Limits
-from gate.kube.resources import Resources
+from gate.kube.client.client import Client, OnAnswer, Query
+from gate.kube.client.contact import Contact
+from gate.kube.client.repetition import Limits
+from gate.kube.connection.connection import Connection, Options
+from gate.kube.paths.resources import Resources
+from gate.kube.reads.lists import workload_names
 from gate.sources.source import Sources
 from gate.wire.secret_values import SecretValues
 

@@ -20,7 +20,7 @@ from gate.core.kinds.registry import is_workload
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Write
 from gate.kube.kinds.registry import WATCHED_PLURALS, WORKLOAD_PLURALS
-from gate.kube.scope import does_select
+from gate.kube.paths.scope import does_select
 from gate.report.document.run import Run
 
 if TYPE_CHECKING:

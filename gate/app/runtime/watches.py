@@ -20,7 +20,7 @@ from gate.core.rollout.snapshot import Snapshot
 from gate.engine import Message
 from gate.errors import RefusedError
 from gate.kube.kinds import registry
-from gate.kube.watch import watches_of
+from gate.kube.reads.watch import watches_of
 from gate.wire.kinds.registry import kind_of
 
 LONGEST_RECEIVE_SECONDS = 3600.0

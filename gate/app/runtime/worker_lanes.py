@@ -28,7 +28,7 @@ from gate.core.protocol.effects import (
 )
 from gate.core.protocol.events import Answer, Recorded, Released
 from gate.engine import Broken, Inbox
-from gate.kube.reads import MOST_READ_SINGLY
+from gate.kube.reads.quorum_reads import MOST_READ_SINGLY
 
 WRITE_LANES = 16
 """How many writes are under way at most; only after a signal is it more than one at a time."""

@@ -18,12 +18,12 @@ from gate.wire.secret_values import SecretValues
 
 if TYPE_CHECKING:
     from gate.config import Settings
-    from gate.kube.connection import Connection, Options  # not every command connects
+    from gate.kube.connection.connection import Connection, Options  # not every command connects
     from gate.metrics.run import RunMetrics
     from gate.sources.source import Sources
 
 Connect = Callable[["Options", Clock], "Connection"]
-"""Raises what `gate.kube.connection.connect` raises."""
+"""Raises what `gate.kube.connection.connection.connect` raises."""
 OpenSources = Callable[["Settings", Clock, SecretValues], "Sources"]
 """Returns the sources of a run's checks, and adds their credentials to the secrets; raises
 UsageError for what cannot be asked."""
@@ -76,7 +76,7 @@ def outside() -> World:
 
 
 def _connect_to_cluster(options: Options, clock: Clock) -> Connection:
-    from gate.kube.connection import connect
+    from gate.kube.connection.connection import connect
 
     return connect(options, clock=clock)
 

@@ -9,7 +9,7 @@ from gate.kube.kinds.controller_revision import CONTROLLER_REVISION
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources
 from gate.kube.kinds.node import NODE
 from gate.kube.kinds.pod import LOGS, POD
-from gate.kube.resource import Resource
+from gate.kube.kinds.resource import Resource
 
 DAEMON_SETS: Final = Resource("apps", "v1", "DaemonSet", "daemonsets")
 

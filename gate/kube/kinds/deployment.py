@@ -7,7 +7,7 @@ from typing import Final
 from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources
 from gate.kube.kinds.pod import LOGS, POD
-from gate.kube.resource import Resource
+from gate.kube.kinds.resource import Resource
 
 DEPLOYMENTS: Final = Resource("apps", "v1", "Deployment", "deployments")
 REPLICA_SETS: Final = Resource("apps", "v1", "ReplicaSet", "replicasets")

@@ -8,7 +8,7 @@ from typing import Any, Final
 from gate.core.kinds.job.objects import JOB
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources, spec_selector
 from gate.kube.kinds.pod import LOGS, POD
-from gate.kube.resource import Resource
+from gate.kube.kinds.resource import Resource
 
 _NAME_LABEL: Final = "batch.kubernetes.io/job-name"
 """On all pods of a Job whose selector the server made (batch/v1, `generateSelector`)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.core.rollout.observations import Kind
-from gate.kube.resource import Resource
+from gate.kube.kinds.resource import Resource
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Final
 
 from gate.core.rollout.observations import Kind
 from gate.kube.kinds.kind import WatchedKind
-from gate.kube.resource import Resource
+from gate.kube.kinds.resource import Resource
 
 NODES: Final = Resource("", "v1", "Node", "nodes", namespaced=False)
 

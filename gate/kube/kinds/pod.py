@@ -8,7 +8,7 @@ from typing import Final
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import BlockedPods
 from gate.kube.kinds.kind import Right, WatchedKind
-from gate.kube.resource import Resource
+from gate.kube.kinds.resource import Resource
 
 PODS: Final = Resource("", "v1", "Pod", "pods")
 EVENTS: Final = Resource("", "v1", "Event", "events")

@@ -9,7 +9,7 @@ from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Kind
 from gate.kube.kinds import daemon_set, deployment, job, node, pod, stateful_set
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources
-from gate.kube.resource import Resource
+from gate.kube.kinds.resource import Resource
 
 WORKLOADS: Final[tuple[WorkloadResources, ...]] = (
     deployment.WORKLOAD,

@@ -8,7 +8,7 @@ from gate.core.kinds.stateful_set.objects import STATEFUL_SET
 from gate.kube.kinds.controller_revision import CONTROLLER_REVISION
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources
 from gate.kube.kinds.pod import LOGS, POD
-from gate.kube.resource import Resource
+from gate.kube.kinds.resource import Resource
 
 STATEFUL_SETS: Final = Resource("apps", "v1", "StatefulSet", "statefulsets")
 

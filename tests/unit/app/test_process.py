@@ -234,7 +234,7 @@ def test_an_apply_loads_what_it_uses_and_what_reports_its_end_after_its_write(
 import json, sys
 from gate.cli.main import run
 before = set(sys.modules)
-from gate.kube.api import Api
+from gate.kube.connection.api import Api
 request, at_write, at_verdict = Api.request, [], []
 def observed(self, method, path, query, *rest):
     is_write = method == "PATCH" and path.endswith("/deployments/web")

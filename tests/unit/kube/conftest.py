@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from gate.clock import Clock
-from gate.kube.client import Client
-from gate.kube.connection import Options, connect
-from gate.kube.contact import Contact
-from gate.kube.repetition import Limits
-from gate.kube.resources import Resources
+from gate.kube.client.client import Client
+from gate.kube.client.contact import Contact
+from gate.kube.client.repetition import Limits
+from gate.kube.connection.connection import Options, connect
+from gate.kube.paths.resources import Resources
 from gate.virtual_time import VirtualClock
 from tests.cluster.access import self_signed
 from tests.unit.kube.scripted import ScriptedServer, serving

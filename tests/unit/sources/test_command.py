@@ -14,7 +14,7 @@ from gate.clock import SystemClock
 from gate.core.checks.questions import Answered, CommandQuestion, Errored, Exit, Trouble
 from gate.sources.command import INHERITED, OUTPUT_BYTES, Command
 from tests.long import longer
-from tests.unit.kube.test_plugin import Impatient
+from tests.unit.kube.connection.test_plugin import Impatient
 
 SHORT, LONG = 0.3, 30.0
 CANARY = "c4nary-s3cret"

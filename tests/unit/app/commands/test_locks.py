@@ -13,7 +13,7 @@ from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import lock_of
 from gate.core.model.lock_holder import Holder
 from gate.errors import UsageError
-from gate.kube.lease import Held
+from gate.kube.locks.lease import Held
 from tests.unit.app.conftest import Gate
 from tests.unit.app.locks.test_lock_state import HERE, ThisMachine
 

@@ -14,7 +14,7 @@ from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.outcome import Outcome, Reason
 from gate.errors import GateError, RefusedError
-from gate.kube.lease import Held
+from gate.kube.locks.lease import Held
 
 API, WEB = (lock_of(deployment_ref("shop", name)) for name in ("api", "web"))
 LOCKED = RefusedError("locked", reason=Reason.LOCKED)

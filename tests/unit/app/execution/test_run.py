@@ -18,8 +18,8 @@ from gate.core.attempt.state import Attempt
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.outcome import Reason
-from gate.kube.client import Client
-from gate.kube.cluster import Cluster
+from gate.kube.client.client import Client
+from gate.kube.reads.cluster import Cluster
 from gate.report.document.document import document
 from gate.report.document.run import Run
 from gate.report.schema.result import Result

@@ -17,8 +17,8 @@ from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
-from gate.kube.failures import ApiError, Forbidden, ServerFailure
-from gate.kube.lease import Held
+from gate.kube.answers.failures import ApiError, Forbidden, ServerFailure
+from gate.kube.locks.lease import Held
 
 if TYPE_CHECKING:
     from gate.app.runtime.session import Session

@@ -27,16 +27,16 @@ from gate.core.protocol.events import Recorded, Released
 from gate.core.rollout.policy import Policy
 from gate.core.versions.history import Closed, Closing
 from gate.engine import Inbox
-from gate.kube.failures import (
+from gate.kube.answers.failures import (
     ApiError,
     Forbidden,
     ResourceVersionConflict,
     ServerFailure,
     UidMismatch,
 )
-from gate.kube.kept_secrets import KeptSecrets, StoredSecret
-from gate.kube.lease import HISTORY, RECORD, Held, Leases
-from gate.kube.verified_secrets import VerifiedSecrets
+from gate.kube.locks.kept_secrets import KeptSecrets, StoredSecret
+from gate.kube.locks.lease import HISTORY, RECORD, Held, Leases
+from gate.kube.locks.verified_secrets import VerifiedSecrets
 from gate.virtual_time import VirtualClock
 
 WEB, LOCK = deployment_ref("shop", "web"), lock_of(deployment_ref("shop", "web"))

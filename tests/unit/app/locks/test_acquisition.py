@@ -14,8 +14,8 @@ from gate.cluster_name import ClusterName
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import NOBODY, Holder, Process
-from gate.kube.failures import Forbidden, ResourceVersionConflict, TimedOut
-from gate.kube.lease import Held, Leases
+from gate.kube.answers.failures import Forbidden, ResourceVersionConflict, TimedOut
+from gate.kube.locks.lease import Held, Leases
 from gate.signals import Signalled
 from gate.virtual_time import VirtualClock
 

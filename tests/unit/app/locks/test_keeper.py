@@ -15,8 +15,8 @@ from gate.core.protocol.events import Recorded, Released
 from gate.core.versions.history import Closed
 from gate.engine import Broken
 from gate.errors import RefusedError
-from gate.kube.failures import ApiError, Forbidden, Invalid, TooManyRequests
-from gate.kube.lease import Held
+from gate.kube.answers.failures import ApiError, Forbidden, Invalid, TooManyRequests
+from gate.kube.locks.lease import Held
 from tests.unit.app.locks.conftest import BACK, BESIDE, DOWN, LOCK, OUT, Scene, Store
 
 

@@ -11,7 +11,7 @@ from gate.app.locks.lock_state import LockState, state_of
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import lock_of
 from gate.core.model.lock_holder import NOBODY, Holder, Process
-from gate.kube.lease import DURATION_SECONDS, Held
+from gate.kube.locks.lease import DURATION_SECONDS, Held
 from gate.processes import Processes
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

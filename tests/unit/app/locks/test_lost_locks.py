@@ -15,8 +15,8 @@ from gate.core.model.lock_holder import NOBODY, Holder
 from gate.core.protocol.effects import Release, SaveRecord
 from gate.core.protocol.events import LeaseLost, Recorded, Released
 from gate.core.versions.history import Closed
-from gate.kube.failures import Forbidden, NotFound
-from gate.kube.lease import Held
+from gate.kube.answers.failures import Forbidden, NotFound
+from gate.kube.locks.lease import Held
 from tests.unit.app.locks.conftest import BESIDE, DOWN, LOCK, OTHER, OUT, Scene, Store
 
 

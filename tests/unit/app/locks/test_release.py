@@ -22,9 +22,9 @@ from gate.core.protocol.events import Recorded, Released
 from gate.core.rollout.causes import Cause
 from gate.core.versions.history import Closed, Closing, History
 from gate.core.versions.judged_version import JudgedVersion
-from gate.kube.failures import ApiError, Forbidden, Invalid
-from gate.kube.kept_secrets import StoredSecret
-from gate.kube.lease import HISTORY
+from gate.kube.answers.failures import ApiError, Forbidden, Invalid
+from gate.kube.locks.kept_secrets import StoredSecret
+from gate.kube.locks.lease import HISTORY
 from gate.virtual_time import VirtualClock
 from gate.wire.history import history_text, read_history
 from gate.wire.record import read_record

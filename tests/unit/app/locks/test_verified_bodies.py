@@ -17,9 +17,9 @@ from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
-from gate.kube.failures import ApiError, Forbidden, Invalid
-from gate.kube.lease import Held
-from gate.kube.verified_secrets import VerifiedSecrets
+from gate.kube.answers.failures import ApiError, Forbidden, Invalid
+from gate.kube.locks.lease import Held
+from gate.kube.locks.verified_secrets import VerifiedSecrets
 from gate.wire.confidential import confidential_text
 
 LOCK = lock_of(deployment_ref("shop", "web"))

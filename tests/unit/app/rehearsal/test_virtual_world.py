@@ -10,8 +10,8 @@ import pytest
 
 from gate.app.rehearsal.virtual_world import Handle, Played, Running, User
 from gate.app.runtime.world import World
-from gate.kube.client import Client
-from gate.kube.connection import Options
+from gate.kube.client.client import Client
+from gate.kube.connection.connection import Options
 from gate.virtual_time import Abandoned
 from sandbox.face import Answer, Cluster, Request
 

@@ -28,8 +28,8 @@ from gate.app.runtime.world import Streams, outside
 from gate.config import Settings, load
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError
-from gate.kube.reads import Reader
-from gate.kube.writes import Writer
+from gate.kube.reads.quorum_reads import Reader
+from gate.kube.writes.writes import Writer
 from gate.report.formats.files import json_text
 from gate.report.style.style import Style
 from tests.unit.app.bodies import web

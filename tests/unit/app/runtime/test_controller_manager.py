@@ -18,9 +18,9 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.events import ControllersActed, ControllersSilent
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.snapshot import Snapshot
-from gate.kube.client import Client
-from gate.kube.failures import ApiError, Forbidden, Unreachable
-from gate.kube.in_process import Place, connection_to
+from gate.kube.answers.failures import ApiError, Forbidden, Unreachable
+from gate.kube.client.client import Client
+from gate.kube.connection.in_process import Place, connection_to
 from gate.virtual_time import VirtualClock
 from tests.table import each
 from tests.unit.core.world import WEB, deployment, pod, replica_set

@@ -24,7 +24,7 @@ from gate.core.model.outcome import Reason
 from gate.core.protocol.events import AccessRefused, ContactLost
 from gate.core.rollout.observations import Kind, Listed, Observed
 from gate.errors import RefusedError
-from gate.kube.connection import Connection
+from gate.kube.connection.connection import Connection
 from gate.sources.source import Sources
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import web

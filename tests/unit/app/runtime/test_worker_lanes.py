@@ -28,7 +28,7 @@ from gate.core.protocol.events import (
     Written,
 )
 from gate.engine import Broken, Inbox
-from gate.kube.reads import MOST_READ_SINGLY
+from gate.kube.reads.quorum_reads import MOST_READ_SINGLY
 
 WEB, API = Ref("apps/v1", "Deployment", "shop", "web"), Ref("apps/v1", "Deployment", "shop", "api")
 NOTHING = Body.of({})

@@ -1,0 +1,3 @@
+"""Which rights a command needs, which are missing, and the Role that grants them."""
+
+__all__ = ["access", "role"]

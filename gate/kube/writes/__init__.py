@@ -1,0 +1,3 @@
+"""What is written: objects, and the removal of pods."""
+
+__all__ = ["pod_removal", "writes"]

@@ -84,7 +84,7 @@ def take_locks(
     beside = SecretsBeside(KeptSecrets(client), console.warn, taking.from_the_dead)
     keeper = Keeper(session.clock, taking.leases, beside, bodies, taken, console.warn)
     keeper.mask = session.secrets.mask
-    keeper.record_stays = console.record_stays
+    keeper.endings.record_stays = console.record_stays
     keeper.holders_before = taking.holders_before
     keeper.start()
     session.at_end(keeper.leave)

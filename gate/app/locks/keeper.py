@@ -16,6 +16,7 @@ from typing import Final
 from gate.app.locks.acquisition import LEAVE_SECONDS, without_record
 from gate.app.locks.closing_texts import ClosingTexts, mask_cause
 from gate.app.locks.held_locks import JUST_NOW_SECONDS, HeldLocks, LookAtLocks, Lost
+from gate.app.locks.lock_endings import LockEndings
 from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.tasks import Asked, Effect, Leave, LockLane, Task, TaskQueue
 from gate.app.locks.verified_bodies import VerifiedBodies
@@ -62,8 +63,9 @@ class Keeper:
         """Take the locks as they were taken, at least one, all by the same holder.
 
         `start` begins to renew them. `mask` removes secrets from what is written for people, but
-        not from bodies, since they are written back. `record_stays` is called if a record cannot be
-        removed. `holders_before` are the previous holders of the locks, according to each Lease.
+        not from bodies, since they are written back. `endings.record_stays` is called if a record
+        cannot be removed. `holders_before` are the previous holders of the locks, according to each
+        Lease.
         """
         self._clock = clock
         self._leases = leases
@@ -71,10 +73,10 @@ class Keeper:
         self._verified = verified
         self._held = HeldLocks(clock, leases, held, warn)
         self._holder = held[0].holder
+        self.endings = LockEndings(clock, leases, self._held, secrets, warn)
         self._found = held
         self._warn = warn
         self.mask: Callable[[str], str] = str
-        self.record_stays: Callable[[], None] = lambda: None
         self.holders_before: Mapping[Lock, Holder] = {}
         self._queue = TaskQueue()
         self._inbox: Inbox | None = None
@@ -178,7 +180,8 @@ class Keeper:
                 self._renew()
                 done.set()
             case Leave(done):
-                self._give_back()
+                self.endings.give_back()
+                self._left = True
                 done.set()
             case Task(SaveRecord() as effect):
                 self._save(task, effect)
@@ -337,62 +340,5 @@ class Keeper:
         if lock == task.record_in and lock in self._recorded and not closed.left_open:
             annotations[RECORD] = None
         is_wanted = annotations or task.stays or closed.left_open
-        if is_wanted or not self._delete_blank(lock):
-            self._end(lock, annotations, stays=task.stays)
-
-    def _end(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
-        """Write what is to be remembered, and release the lock unless it `stays`.
-
-        If the server rejects the history, the record is still removed and the lock released.
-        """
-        try:
-            self._finish(lock, annotations, stays=stays)
-        except Lost:
-            return
-        except ApiError as error:
-            if RECORD in annotations and self._held.get(lock).record:
-                self.record_stays()
-            history = annotations.get(HISTORY)
-            if history is None or error.transient or self._held.get(lock).history == history:
-                self._warn(f"the lock of {lock} could not be released: {error.message}; it expires")
-                return
-            self._warn(f"the outcome for {lock} is not in the history: {error.message}")
-            bare = {name: text for name, text in annotations.items() if name != HISTORY}
-            self._end(lock, bare, stays=stays)
-
-    def _finish(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
-        """Do so; delete kept Secrets while the lock is ours, after the record that needed them."""
-        is_open = RECORD not in annotations and self._held.get(lock).record
-        keeps_secrets = not is_open and self._secrets.are_beside(lock)
-        if stays or (keeps_secrets and annotations):
-            self._write_down(lock, annotations)
-            annotations = {}
-        if keeps_secrets:
-            self._secrets.forget(lock)
-        if not stays:
-            self._release(lock, annotations)
-
-    def _write_down(self, lock: Lock, annotations: Annotations) -> None:
-        wall = self._clock.wall()
-        self._held.insist(lock, lambda held: self._leases.remember(held, annotations, wall))
-
-    def _release(self, lock: Lock, annotations: Annotations) -> None:
-        wall = self._clock.wall()
-        self._held.insist(lock, lambda it: self._leases.release(it, annotations, wall), frees=True)
-
-    def _give_back(self) -> None:
-        """Release the locks as they are, including an open record.
-
-        Where none is open, the locks that a dead gate made and that remember nothing lead nowhere.
-        """
-        is_open = any(self._held.get(lock).record for lock in self._held.locks)
-        for lock in self._held.ours:
-            if not self._delete_blank(lock, whoever_made_it=not is_open):
-                self._end(lock, {}, stays=False)
-        self._left = True
-
-    def _delete_blank(self, lock: Lock, *, whoever_made_it: bool = False) -> bool:
-        """Delete a lock that remembers nothing, and that this run created; False for all others."""
-        if self._secrets.are_beside(lock):
-            return False
-        return self._held.delete_blank(lock, whoever_made_it=whoever_made_it)
+        if is_wanted or not self.endings.delete_blank(lock):
+            self.endings.end(lock, annotations, stays=task.stays)

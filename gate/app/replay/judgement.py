@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.app.replay.recorded_answers import RecordedAnswers
-from gate.core.attempt import health_checks
+from gate.core.attempt.check_conclusions import combine_verdicts, find_against
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.new_rollout import applied_of, start_following
 from gate.core.attempt.state import Attempt
@@ -337,8 +337,5 @@ class _Player:
         if ending is not None and ending.outcome is Outcome.INCONCLUSIVE:
             return Stands.INCONCLUSIVE, ending
         found = rollout.verdict(self.attempt.now)
-        found = (
-            health_checks.combine_verdicts(found, health_checks.against(self.attempt).get(ref))
-            or found
-        )
+        found = combine_verdicts(found, find_against(self.attempt).get(ref)) or found
         return Stands(found.kind), found

@@ -2,10 +2,12 @@
 
 __all__ = [
     "awaited_objects",
+    "check_conclusions",
+    "check_runs",
+    "check_subjects",
     "contact",
     "doubt",
     "ending",
-    "health_checks",
     "history_entries",
     "last_look",
     "left_open",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.check_answers import find_passed
+from gate.core.attempt.check_conclusions import find_passed
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref, Revision
 from gate.core.plan.record import Record

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from gate.core.attempt.check_answers import iter_against
+from gate.core.attempt.check_conclusions import iter_against
 from gate.core.attempt.closing_replicas import find_replicas, is_empty
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.ending_workload import revisions_of, workload_of

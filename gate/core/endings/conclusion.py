@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_conclusions, check_subjects
 from gate.core.attempt.awaited_objects import conclude_objects
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.left_open import is_without_answer
@@ -44,7 +44,7 @@ _OF_SIBLINGS = (Reason.SIBLING_FAILED, Reason.SIBLING_LOCKED)
 def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
     """Return the attempt with its endings; `trigger` is what ends it."""
     attempt = replace(
-        attempt, health=replace(attempt.health, concluded=health_checks.conclusions(attempt))
+        attempt, health=replace(attempt.health, concluded=check_conclusions.conclusions(attempt))
     )
     endings = FrozenMap(
         (ref, with_answer(attempt, trigger, end_workload(attempt, trigger, ref)))
@@ -77,7 +77,7 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
             return ending
     if trigger is Trigger.INTERRUPTED:
         return end_interrupted(attempt, None)
-    against = health_checks.against_all(attempt)
+    against = check_conclusions.find_against_all(attempt)
     if trigger is Trigger.CONFIRMED and attempt.course.leg is Leg.FORWARD and against is not None:
         return Ending.of_failure(against)
     outcome = worst(ending.outcome for ending in deciding)
@@ -93,7 +93,7 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
 
 def _with_doubt_of_run(attempt: Attempt, whole: Ending) -> Ending:
     """Hold a check that stayed in doubt against the whole where it can be about no workload."""
-    if whole.outcome not in WELL or health_checks.measures_any(attempt):
+    if whole.outcome not in WELL or check_subjects.measures_any(attempt):
         return whole
     return unless_in_doubt(attempt, None, whole.reason, whole.message)
 
@@ -138,7 +138,7 @@ def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
     if trigger is not Trigger.CONFIRMED:
         return end_alike(attempt, trigger, None)
     if attempt.course.leg is Leg.FORWARD:
-        against = health_checks.against_all(attempt)
+        against = check_conclusions.find_against_all(attempt)
         if against is not None:
             return Ending.of_failure(against)
         return _end_applied(attempt)

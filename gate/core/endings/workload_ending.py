@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.core.attempt import health_checks
+from gate.core.attempt.check_conclusions import (
+    cause_of,
+    combine_verdicts,
+    find_against,
+    find_against_all,
+    find_doubt,
+)
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import Trigger
@@ -130,7 +136,7 @@ def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
 def _verdict(attempt: Attempt, ref: Ref, rollout: Rollout) -> Verdict:
     """Return the verdict on a workload, its checks included."""
     found = with_refused_removals(attempt, ref, rollout.verdict(attempt.now))
-    return health_checks.combine_verdicts(found, health_checks.against(attempt).get(ref)) or found
+    return combine_verdicts(found, find_against(attempt).get(ref)) or found
 
 
 def _forward(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
@@ -151,10 +157,10 @@ def unless_in_doubt(
     It is verified, if anything rolled, unless a check was inconclusive and the policy does not let
     that pass.
     """
-    doubt = health_checks.doubt(attempt, ref)
+    doubt = find_doubt(attempt, ref)
     if doubt is None or attempt.plan.policy.response.on_inconclusive is OnInconclusive.PASS:
         return Ending(outcome_of(reason), reason, message)
-    return replace(Ending.of_causes(health_checks.cause_of(doubt)), outcome=Outcome.INCONCLUSIVE)
+    return replace(Ending.of_causes(cause_of(doubt)), outcome=Outcome.INCONCLUSIVE)
 
 
 def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
@@ -162,7 +168,7 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
 
     The evidence against it at that time stays among its causes.
     """
-    against = health_checks.against_all(attempt)
+    against = find_against_all(attempt)
     if against is not None:
         return Ending.of_failure(against)
     own = attempt.workloads.rollouts[ref]

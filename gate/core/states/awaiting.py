@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_runs
 from gate.core.attempt.awaited_objects import find_unready, readiness_of
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
@@ -49,7 +49,7 @@ class Awaiting(WatchingState):
         attempt = schedule_full_read(start_wait(attempt))
         queue = attempt.writes.queue
         if queue and attempt.plan.phase_of(queue[0].ref) is Phase.AFTER:
-            attempt = health_checks.start_checks(attempt, self.phase)
+            attempt = check_runs.start_checks(attempt, self.phase)
         line = _describe_wait(attempt, verdicts)
         effects: tuple[Effect, ...] = (attempt.say("awaiting", line),) if line else ()
         return attempt, effects

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_conclusions, check_runs
 from gate.core.attempt.awaited_objects import find_unready
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
@@ -31,10 +31,10 @@ class Baking(WatchingState):
     def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
         """Start the window and its checks."""
         attempt = replace(attempt, course=replace(attempt.course, baked_since=attempt.now))
-        attempt = health_checks.start_checks(start_rechecks(attempt), self.phase)
-        alone = health_checks.describe_alone(attempt, self.phase)
+        attempt = check_runs.start_checks(start_rechecks(attempt), self.phase)
+        alone = check_runs.describe_alone(attempt, self.phase)
         said = [attempt.say("check", line) for line in alone]
-        seconds = health_checks.longest_window_seconds(attempt)
+        seconds = check_runs.longest_window_seconds(attempt)
         if seconds > 0:
             is_fixed = seconds == attempt.plan.policy.budgets.bake_seconds
             line = f"complete; watching for {'' if is_fixed else 'at most '}another {seconds:.0f} s"
@@ -49,7 +49,7 @@ class Baking(WatchingState):
             return Trigger.UNSETTLED
         if has_blind_window(attempt):
             return Trigger.UNSETTLED
-        if attempt.now < attempt.bake_ends_at or health_checks.awaits(attempt):
+        if attempt.now < attempt.bake_ends_at or check_conclusions.awaits(attempt):
             return None
         return None if is_being_rechecked(attempt) else Trigger.BAKED
 
@@ -71,6 +71,6 @@ class Baking(WatchingState):
             yield "refuted", "the controller manager is silent; watching once more when it acts"
         if trigger is not Trigger.BAKED or attempt.course.leg is not Leg.FORWARD:
             return
-        for said in health_checks.conclusions(attempt):
+        for said in check_conclusions.conclusions(attempt):
             if said.kind is not ConclusionKind.PASS:
                 yield "check", f"{said.check}: {said.kind}: {said.message}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_conclusions
 from gate.core.attempt.limits import BLIND_READ_SECONDS, EVIDENCE_SECONDS
 from gate.core.attempt.state import Attempt, Purpose, Step
 from gate.core.attempt.transitions import Trigger
@@ -85,7 +85,7 @@ class Confirming(StateBehaviour):
         if not has_failed(attempt, verdicts):
             return Trigger.REFUTED
         culprits = find_culprits(verdicts)
-        is_found = culprits or health_checks.against_all(attempt) is not None
+        is_found = culprits or check_conclusions.find_against_all(attempt) is not None
         if is_found and attempt.course.leg is Leg.FORWARD and has_writes_back(attempt, culprits):
             return Trigger.RETREAT
         return Trigger.CONFIRMED

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_runs
 from gate.core.attempt.awaited_objects import find_unready
 from gate.core.attempt.new_rollout import (
     applied_found,
@@ -53,7 +53,7 @@ class Following(WatchingState):
         attempt = schedule_full_read(replace(attempt, course=course))
         # Watches do not say who changed what was never written.
         attempt, reads = read_all(attempt, theirs, whole_rollout=False)
-        return health_checks.start_checks(attempt, self.phase), reads
+        return check_runs.start_checks(attempt, self.phase), reads
 
     def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
         """Go on with the first failure, or once everything is complete, to what is not ready."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_conclusions
 from gate.core.attempt.limits import EVIDENCE_SECONDS, INTERRUPT_SECONDS
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import TRANSITIONS, Trigger
@@ -137,7 +137,7 @@ def _goes_back_on_signal(attempt: Attempt) -> bool:
     if policy is not OnInterrupt.AUTO:
         return policy is OnInterrupt.ROLLBACK
     rollouts = (attempt.workloads.rollouts[ref] for ref in _still_ours(attempt))
-    return health_checks.has_evidence(attempt) or any(
+    return check_conclusions.has_evidence(attempt) or any(
         has_evidence(one, attempt.now) for one in rollouts
     )
 

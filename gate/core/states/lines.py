@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_conclusions
 from gate.core.attempt.state import Attempt
 from gate.core.endings.rollback_ending import way_back_cause
 from gate.core.model.outcome import Reason
@@ -20,7 +20,7 @@ _NOBODY_REJECTED: Final = (Reason.OBJECT_NOT_READY, Reason.TIMEOUT)
 
 def describe_failures(attempt: Attempt, verdicts: Verdicts) -> Iterator[Line]:
     """Yield a line for each failed verdict."""
-    against = health_checks.against_all(attempt)
+    against = check_conclusions.find_against_all(attempt)
     if against is not None:
         yield "failed", f"{against.reason}: {against.message}"
     for ref, verdict in verdicts.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_conclusions
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.state import Attempt, Rejection, Undecided
 from gate.core.endings.rollback_ending import refusal_cause
@@ -120,7 +120,7 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
             snapshots=FrozenMap({**attempt.workloads.snapshots, **followed}),
             rollouts=FrozenMap(),
         ),
-        health=replace(attempt.health, concluded=health_checks.conclusions(attempt)),
+        health=replace(attempt.health, concluded=check_conclusions.conclusions(attempt)),
     )
 
 
@@ -197,7 +197,7 @@ def _why_back(attempt: Attempt) -> Ending | None:
         reason = reason_of_break(attempt, rejection)
         return Ending(Outcome.FAILED, reason, cause.message, (cause,))
     if attempt.interference.signal_number is None:
-        against = health_checks.against_all(attempt)
+        against = check_conclusions.find_against_all(attempt)
         if against is None:
             return None
         return Ending.of_failure(against)

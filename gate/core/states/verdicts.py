@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from gate.core.attempt import health_checks
-from gate.core.attempt.health_checks import combine_verdicts
+from gate.core.attempt import check_conclusions
+from gate.core.attempt.check_conclusions import combine_verdicts
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
@@ -29,7 +29,7 @@ def judge(attempt: Attempt) -> tuple[Attempt, Verdicts]:
     rulings = known.at(rollouts, attempt.now)
     if rulings is not known:
         attempt = replace(attempt, workloads=replace(attempt.workloads, rulings=rulings))
-    departures, against = attempt.interference.departures, health_checks.against(attempt)
+    departures, against = attempt.interference.departures, check_conclusions.find_against(attempt)
     verdicts: Verdicts = rulings.verdicts
     if against or departures:
         verdicts = {
@@ -73,7 +73,7 @@ def find_culprits(verdicts: Verdicts) -> frozenset[Ref]:
 
 def has_failed(attempt: Attempt, verdicts: Verdicts) -> bool:
     """Tell whether a workload has failed, or a check of a plan without workloads."""
-    return bool(find_failed(verdicts)) or health_checks.against_all(attempt) is not None
+    return bool(find_failed(verdicts)) or check_conclusions.find_against_all(attempt) is not None
 
 
 def find_superseded(verdicts: Verdicts) -> frozenset[Ref]:

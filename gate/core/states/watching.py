@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_runs
 from gate.core.attempt.limits import ANSWER_SECONDS
 from gate.core.attempt.state import Attempt, Step
 from gate.core.checks.spec import During
@@ -22,7 +22,7 @@ class WatchingState(StateBehaviour):
     def ask(self, attempt: Attempt) -> Step:
         """Ask the full read that is due, otherwise the checks that are."""
         if attempt.now < attempt.requests.next_read_at:
-            return health_checks.ask_due_checks(attempt, self.phase)
+            return check_runs.ask_due_checks(attempt, self.phase)
         attempt = postpone_full_read(attempt)
         departures = attempt.interference.departures
         return read_all(
@@ -35,5 +35,5 @@ class WatchingState(StateBehaviour):
         bake_ends_at = attempt.bake_ends_at  # Once: it looks at each workload's budget.
         yield bake_ends_at
         yield bake_ends_at + ANSWER_SECONDS
-        yield health_checks.wake_at(attempt, self.phase)
+        yield check_runs.wake_at(attempt, self.phase)
         yield attempt.workloads.rulings.at(attempt.workloads.rollouts, attempt.now).wakes_at

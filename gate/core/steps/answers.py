@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from gate.core.attempt import health_checks
+from gate.core.attempt import check_runs
 from gate.core.attempt.doubt import Doubt
 from gate.core.attempt.limits import RETRY_SECONDS, SETTLING_SECONDS
 from gate.core.attempt.new_rollout import UnexpectedAnswer
@@ -94,7 +94,7 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
         case RemovePod(), PodRemoval():
             return unblocking.fold_removal(attempt, effect, answer), ()
         case Ask(), Answered() | Errored():
-            return health_checks.measure_answer(attempt, effect, answer), ()
+            return check_runs.measure_answer(attempt, effect, answer), ()
         case _:
             return _fold_found(attempt, answer), ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gate.core.attempt.health_checks import conclusions
+from gate.core.attempt.check_conclusions import conclusions
 from gate.core.attempt.state import Attempt
 from gate.core.checks.count_run import CountRun
 from gate.core.checks.measurement import Kind, Measurement

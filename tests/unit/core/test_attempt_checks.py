@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.health_checks import combine_verdicts
+from gate.core.attempt.check_conclusions import combine_verdicts
 from gate.core.attempt.transitions import State
 from gate.core.checks.baseline_comparison import Ratio
 from gate.core.checks.questions import Answers, CommandQuestion, Exit, MetricQuestion

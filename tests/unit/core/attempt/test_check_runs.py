@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.attempt.health_checks import longest_window_seconds
+from gate.core.attempt.check_runs import longest_window_seconds
 from gate.core.attempt.transitions import State
 from gate.core.checks.baseline_comparison import Ratio
 from gate.core.checks.query_template import Query

@@ -97,7 +97,7 @@ def test_a_recovery_takes_back_what_a_run_forced(scene: Scene, line: str) -> Non
     """Wherever the gate dies, the version before returns whole."""
     leave_half_way(scene)
     with scene.applying(bad_version(), flags=["--force-conflicts"]) as running:
-        running.wait_for_line(line)
+        running.wait_for_line(line, 120.0)
         running.kill()
     result = recover(scene, "web")
     reason = "CrashLoop" if line.startswith("restored") else "Interrupted"

@@ -19,13 +19,13 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.interrupting import UNDER_WAY
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import MERGE_PATCH, Scene, settings, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import kill_apply, recover
-from tests.scenarios.proxy import Proxy, counted, says, status, writes
+from tests.scenarios.proxy import Proxy, counted, first, says, status, writes
 from tests.scenarios.versions import CRASH, mode
 
 pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
@@ -54,6 +54,10 @@ HELD: Final = (
 )
 ENVIRONMENT: Final = [{"configMapRef": {"name": "settings"}}]
 LATE: Final = "deployment/web had been returned before configmap/settings: its pods that started"
+HAND: Final = "kubectl-edit"
+BY_HAND: Final = "configmap/settings is as it was before: kubectl-edit wrote that"
+NOT_BACK: Final = ("could not be restored", "not as this run", "as others have it", "left alone")
+"""What is said of an object that is not as it was before."""
 
 
 def reading(body: JSON) -> JSON:
@@ -76,6 +80,24 @@ def waiting(proxy: Proxy) -> Iterator[CheckedRun]:
     with proxy.scene.applying(*bad, flags=BUDGETS) as running:
         running.wait_for_line(WAITING, 60.0)
         yield running
+
+
+def mend(scene: Scene, value: str | None = "one", key: str = "mode") -> None:
+    """Write a value into the configuration by hand, or remove it."""
+    path = scene.objects.path("configmaps", "settings")
+    scene.client.json("PATCH", f"{path}?fieldManager={HAND}", {"data": {key: value}}, MERGE_PATCH)
+
+
+def assert_mended(result: Result) -> None:
+    """Expect that all is as before, and that the report says who wrote the configuration."""
+    assert warned(result, BY_HAND)
+    assert_back(result)
+
+
+def assert_back(result: Result) -> None:
+    """Expect that all is as before, and that the report says of nothing that it is not."""
+    assert_rolled_back(result, "CrashLoop")
+    assert not [words for words in NOT_BACK if warned(result, words)]
 
 
 def fail_held(proxy: Proxy, *bodies: JSON) -> Result:
@@ -140,6 +162,82 @@ def test_whoever_does_not_wait_is_left_what_they_return(proxy: Proxy) -> None:
     assert_ended(result, 8, "superseded", "Superseded")
     assert warned(result, "configmap/settings still has what this run wrote")
     scene.wait_done("deployments", "web")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1816", "B1802")
+def test_configuration_that_somebody_mends_meanwhile_holds_nothing(proxy: Proxy) -> None:
+    """The server answers the gate's write with errors to the end; all is as before, as it says."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        mend(scene)
+        result = running.wait()
+    assert_mended(result)
+    assert f"restored    {BY_HAND}\n" in result.stderr
+    assert result.duration_seconds < 60.0
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B1816")
+def test_configuration_that_is_mended_in_part_still_holds(proxy: Proxy) -> None:
+    """It is back once all that the way back would write is as it was before."""
+    scene = proxy.scene
+    before, after = {"mode": "one", "size": "1"}, {"mode": "two", "size": "2", "new": "x"}
+    assert_verified(scene.apply(manifests.config_map("settings", before), web()))
+    keep_off(proxy, DOWN)
+    bad = manifests.config_map("settings", after), web(2, behaviour=CRASH)
+    with scene.applying(*bad, flags=BUDGETS) as running:
+        running.wait_for_line(WAITING, 60.0)
+        mend(scene, "three")
+        mend(scene, "1", "size")
+        running.wait_for_line(WAITING, 60.0)
+        mend(scene)
+        running.wait_for_line(WAITING, 60.0)
+        assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+        mend(scene, None, "new")
+        result = running.wait()
+    assert_mended(result)
+    assert_runs(scene.objects, "shop/web:1")
+    assert scene.objects.get("configmaps", "settings")["data"] == before
+
+
+@pytest.mark.contract("B1816")
+def test_configuration_that_is_mended_before_the_way_back_is_as_before(proxy: Proxy) -> None:
+    """No error: the gate's write changes no value, and nothing says that it was left."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    rule = counted(writes("/configmaps"), lambda number: number > 1)
+    proxy.on(rule, first(lambda: mend(scene)))
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_back(result)
+    assert not warned(result, BY_HAND)
+    assert "as others have it" not in result.stderr
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B1816")
+def test_a_recovery_that_is_held_goes_on_once_somebody_mends(proxy: Proxy) -> None:
+    """As the gate that died would have."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        running.kill()
+    with scene.gate.start("recover", "web", "--output", "json") as recovering:
+        recovering.wait_for_line("waiting +writing configmap/settings", 60.0)
+        mend(scene)
+        result = recovering.wait()
+    assert_mended(result)
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1816")
+def test_a_recovery_finds_what_somebody_has_mended(proxy: Proxy) -> None:
+    """It says who wrote that, as the gate that died would have."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        running.kill()
+    mend(scene)
+    assert_mended(recover(scene, "web"))
     assert_runs(scene.objects, "shop/web:1")
 
 

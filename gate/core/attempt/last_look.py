@@ -106,8 +106,15 @@ def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:
 
 
 def _find_owned_fields(left: LeftObject) -> Fields | None:
-    """Return what our manager owned in the answer, by applies and by patches."""
+    """Return what our manager owned in the answer, by applies and by patches.
+
+    Of what was sent to restore an object beside the workloads, all, whoever owns it.
+    """
     owned: Fields | None = None
+    if left.sent is not None and left.answer.workload is None:
+        for entry in _entries(left.answer):
+            owned = field_set.union(owned, entry.get("fieldsV1") or None)
+        return owned
     for operation in ("Apply", "Update"):
         part = managed_fields.owned_fields(_entries(left.answer), left.field_manager, operation)
         owned = field_set.union(owned, part)

@@ -23,6 +23,7 @@ from gate.core.states.lines import Line, describe_refusals
 from gate.core.states.unblocking import describe_replacements, describe_waits
 from gate.core.writes.lost_needs import find_dropped, find_lost_need
 from gate.core.writes.results import has_restored
+from gate.core.writes.returned_by_others import describe_returned
 
 _MOST_EVENT_CHARACTERS = 10
 """The width of the column of events."""
@@ -154,7 +155,7 @@ def _writes(before: Attempt, after: Attempt) -> Iterator[Line]:
     for ref in after.ledger.restored:
         if ref not in before.ledger.restored:
             done = "restored" if has_restored(after, ref) else "kept"
-            yield done, f"{after.plan.name_of(ref)} {done}"
+            yield done, describe_returned(after, ref) or f"{after.plan.name_of(ref)} {done}"
     for ref in after.ledger.patched[len(before.ledger.patched) :]:
         paused = after.plan.policy.response.on_failure is OnFailure.PAUSE
         yield "patched", f"{after.plan.name_of(ref)} {'paused' if paused else 'scaled to zero'}"
@@ -181,8 +182,8 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
     yield from describe_refusals(before, after)
     for ref, paths in after.ledger.dropped_paths.items():
         known = before.ledger.dropped_paths.get(ref, ())
-        if paths != known:
-            dropped = ", ".join(paths[len(known) :])
+        if new := paths[len(known) :]:
+            dropped = ", ".join(new)
             yield "dropped", f"{after.plan.name_of(ref)}: left as others have it: {dropped}"
     for ref, paths in after.ledger.kept_paths.items():
         if ref not in before.ledger.kept_paths:

@@ -87,7 +87,7 @@ def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) 
 def fields_of_others(
     write: PlannedWrite, written: WrittenObject, live: LiveObject
 ) -> Fields | None:
-    """Return what other managers have set since our apply, and no write of ours touches.
+    """Return what other managers have set since our apply, otherwise than before or `write` does.
 
     The way back leaves it by itself; it is only to be reported. Status, finalizers and what the
     workloads' controllers note in annotations do not count, nor does the pod template of a
@@ -104,7 +104,21 @@ def fields_of_others(
         judged_elsewhere = {"f:replicas"} if write.autoscaled else set()
         theirs = _without_spec(theirs, {"f:template"} | judged_elsewhere)
     after, now = (_without_notes(one.body.thaw()) for one in (written.after, live))
-    return select_changed(now, after, theirs)
+    theirs = select_changed(now, write.body.thaw(), select_changed(now, after, theirs))
+    return theirs if written.before is None else select_changed(now, _thaw_before(written), theirs)
+
+
+def find_changed_paths(written: WrittenObject, live: LiveObject) -> tuple[str, ...]:
+    """Name what `live` has otherwise than the object of before, as far as anybody owned it."""
+    before, now, named = _thaw_before(written), live.body.thaw(), None
+    for one in (written.before, written.after, live):
+        for entry in _thaw_managed_fields(one) if one is not None else ():
+            named = union(named, entry.get("fieldsV1") or None)
+    return paths(_differing(before, now, named))
+
+
+def _thaw_before(written: WrittenObject) -> dict[str, Any]:
+    return written.before.body.thaw() if written.before is not None else {}
 
 
 def _without_notes(body: dict[str, Any]) -> dict[str, Any]:

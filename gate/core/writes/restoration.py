@@ -16,6 +16,7 @@ from gate.core.writes.departure import left_alone
 from gate.core.writes.foreign_changes import (
     added_fields,
     fields_of_others,
+    find_changed_paths,
     foreign_fields,
     with_added,
     without_foreign,
@@ -63,6 +64,24 @@ def with_dropped(attempt: Attempt, ref: Ref, paths: tuple[str, ...]) -> Attempt:
     known = attempt.ledger.dropped_paths.get(ref, ())
     dropped = attempt.ledger.dropped_paths.put(ref, tuple(dict.fromkeys((*known, *paths))))
     return replace(attempt, ledger=replace(attempt.ledger, dropped_paths=dropped))
+
+
+def with_dropped_now(attempt: Attempt, head: PlannedWrite, shown: LiveObject) -> Attempt:
+    """Note what an object that is back has otherwise than before, of what is left to others.
+
+    They may have changed it more than once while the write was held.
+    """
+    written = attempt.ledger.written[head.ref]
+    if shown.workload is not None:
+        return attempt
+    left = set(find_changed_paths(written, shown))
+    known = attempt.ledger.dropped_paths.get(head.ref, ())
+    still = tuple(path for path in known if path.removeprefix(".") in left)
+    others = field_set.paths(fields_of_others(head, written, shown))
+    dropped = tuple(dict.fromkeys((*still, *(f".{path}" for path in others))))
+    paths = attempt.ledger.dropped_paths
+    paths = paths.put(head.ref, dropped) if dropped else paths.drop(head.ref)
+    return replace(attempt, ledger=replace(attempt.ledger, dropped_paths=paths))
 
 
 def with_head(attempt: Attempt, head: PlannedWrite) -> Attempt:

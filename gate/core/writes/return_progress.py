@@ -17,20 +17,24 @@ from gate.core.writes.lost_response import (
 from gate.core.writes.order import answers_lost
 from gate.core.writes.removed_owners import stands_unowned
 from gate.core.writes.request import build_body
+from gate.core.writes.returned_by_others import is_returned
 
 
 def find_shown(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> LiveObject | None:
     """Return the object that shows by a read that a write back is done, None if none does.
 
     A lost answer is not waited for again: every earlier request has an older `resourceVersion`,
-    so that none of them can undo it.
+    so that none of them can undo it. Nor is one that the server does not do, where somebody else
+    has done the same.
     """
-    if retry is None or not retry.uncertain or head.verb is not Verb.APPLY:
+    if retry is None or head.verb is not Verb.APPLY:
         return None
     live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
-    if live is None or written is None or live.uid != written.after.uid:
+    if live is None or written is None or not (retry.uncertain or retry.refused is not None):
         return None
-    return live if _has_landed_back(attempt, head, live) else None
+    if retry.uncertain and _has_landed_back(attempt, head, live):
+        return live
+    return live if is_returned(head, written, live) else None
 
 
 def _has_landed_back(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:

@@ -18,7 +18,14 @@ from gate.core.writes.foreign_changes import has_values_of_others, is_extended, 
 from gate.core.writes.obstacles import give_up_on_errors
 from gate.core.writes.other_users import find_users
 from gate.core.writes.request import is_refused_still, send
-from gate.core.writes.restoration import lost_owners, put_back, send_back, with_dropped, with_head
+from gate.core.writes.restoration import (
+    lost_owners,
+    put_back,
+    send_back,
+    with_dropped,
+    with_dropped_now,
+    with_head,
+)
 from gate.core.writes.results import went_back
 from gate.core.writes.return_progress import find_shown, find_trial, is_back, is_ours
 
@@ -39,7 +46,8 @@ def next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
         ), ()
     if (shown := find_shown(attempt, head, retry)) is not None:
         written = attempt.ledger.written[head.ref].after
-        return went_back(attempt.past_head(), head, written, shown), ()
+        known = with_dropped_now(attempt, head, shown)
+        return went_back(known.past_head(), head, written, shown), ()
     has_returned = is_back(attempt, head)
     if not has_returned and (instead := _step_back(attempt, head, retry)) is not None:
         return instead

@@ -21,6 +21,7 @@ from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.writes.authorship import find_changers
 from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
+from gate.core.writes.returned_by_others import describe_returned
 from gate.report.document.running_pods import is_scaled_to_zero
 from gate.report.document.versions import latest_snapshot
 from gate.report.document.workload_remarks import workload_warnings
@@ -37,6 +38,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *workload_warnings(attempt),
         *_not_restored(attempt, is_locked=is_locked),
         *_kept_beside_new(attempt),
+        *_iter_returned_by_others(attempt),
         *_iter_returned_before(attempt),
         *_not_replaced(attempt),
         *_not_paused_again(attempt),
@@ -186,6 +188,12 @@ def _iter_paused(attempt: Attempt) -> Iterator[str]:
         if is_good and live is not None and live.paused:
             until = "until somebody resumes it (`resume`)"
             yield f"{name(ref)} is paused: no change of it rolls out {until}"
+
+
+def _iter_returned_by_others(attempt: Attempt) -> Iterator[str]:
+    """Name who wrote back what the way back was to restore: the next apply may conflict with it."""
+    said = (describe_returned(attempt, ref) for ref in attempt.ledger.restored)
+    yield from filter(None, said)
 
 
 def _iter_returned_before(attempt: Attempt) -> Iterator[str]:

@@ -1,0 +1,85 @@
+"""What others have written back: an object that is as the way back would leave it, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gate.core.attempt.state import Attempt
+from gate.core.model.body import contains
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref
+from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.rollback_plan import WrittenObject
+from gate.core.ssa.field_set import Fields, select_changed, subtract, union
+from gate.core.ssa.last_applied import without_last_applied
+from gate.core.ssa.managed_fields import owned_fields
+
+
+def is_returned(head: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
+    """Tell whether a write back would change no value of `live`: all of it is as it was to be.
+
+    Whoever owns it, and if it was deleted and made again. Never for a workload: who writes one has
+    taken it over, whatever stands in it.
+    """
+    if live.workload is not None:
+        return False
+    back, now = (without_last_applied(one.thaw()) for one in (head.body, live.body))
+    if not contains(back, now):
+        return False
+    ours = owned_fields(_list_entries(live), head.field_manager)
+    beyond = select_changed(now, back, ours)
+    before = written.before.body.thaw() if written.before is not None else {}
+    is_as_before = select_changed(now, before, beyond) is None
+    return is_as_before and subtract(beyond, _find_others(live, head.field_manager)) is None
+
+
+def find_returners(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
+    """Return who wrote back what our way back is to have restored: other managers alone own it.
+
+    None if our own write did, or if nobody can tell.
+    """
+    live, written = attempt.ledger.restored.get(ref), attempt.ledger.written.get(ref)
+    after = written.after if written is not None else attempt.plan.trial(ref)
+    manager = written.field_manager if written is not None else FIELD_MANAGER
+    before, wanted = attempt.plan.before(ref), attempt.plan.target_set.bodies.get(ref)
+    if wanted is None and before is not None:
+        wanted = before.body
+    if live is None or live.workload is not None or after is None or wanted is None:
+        return ()
+    now, then, back = (one.thaw() for one in (live.body, after.body, wanted))
+    ours = owned_fields(_list_entries(live), manager)
+    found: dict[str, None] = {}
+    for name, fields in _iter_others(live, manager):
+        changed = select_changed(now, then, subtract(fields, ours))
+        if subtract(changed, select_changed(now, back, changed)) is not None:
+            found[name] = None
+    return tuple(found)
+
+
+def describe_returned(attempt: Attempt, ref: Ref) -> str:
+    """Say that others wrote back what was to be restored, "" if none did."""
+    who = " and ".join(find_returners(attempt, ref))
+    as_wanted = "was to be" if ref in attempt.plan.target_set.bodies else "was before"
+    return f"{attempt.plan.name_of(ref)} is as it {as_wanted}: {who} wrote that" if who else ""
+
+
+def _find_others(live: LiveObject, manager: str) -> Fields | None:
+    found: Fields | None = None
+    for _, fields in _iter_others(live, manager):
+        found = union(found, fields)
+    return found
+
+
+def _iter_others(live: LiveObject, manager: str) -> Iterator[tuple[str, Fields]]:
+    """Yield what each other manager owns of the object itself."""
+    for entry in _list_entries(live):
+        fields, name = entry.get("fieldsV1") or None, str(entry.get("manager"))
+        if fields is not None and name != manager and not entry.get("subresource"):
+            yield name, fields
+
+
+def _list_entries(live: LiveObject) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = live.managed.thaw().get("managedFields") or []
+    return entries

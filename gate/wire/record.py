@@ -140,6 +140,7 @@ def _record(record: Record) -> dict[str, Any]:
                 "taken_back": one.taken_back,
                 "pods_before": _pods_before(one.pods_before),
                 "undone": one.undone,
+                "returned_before": [ref(each) for each in one.returned_before],
             }
             for one in record.followed
         ],
@@ -208,7 +209,8 @@ def _followed_of(value: Mapping[str, Any]) -> Followed:
     before = _pods_before_of(value.get("pods_before") or {})
     name = ref_of(value["ref"])
     known = Followed(name, baseline, why, removed, phase, is_replaced, taken_back, before)
-    return replace(known, undone=clean_line(value.get("undone", "")))
+    late = tuple(map(ref_of, value.get("returned_before", ())))
+    return replace(known, undone=clean_line(value.get("undone", "")), returned_before=late)
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:

@@ -20,19 +20,21 @@ from tests.bed.checked_gate import CheckedRun
 from tests.bed.policies import Policies
 from tests.bed.scene import Scene
 from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
+from tests.played.gate import PlayedGate
 
 Meets = Callable[[Request], bool]
 Does = Callable[[Request, Handle], Answer]
 
 
 class Proxy:
-    """Passes on what no rule is for; `scene` is that of the gate behind it.
+    """Passes on what no rule is for; `scene` is that of the gate behind it, `program` that gate.
 
     `policies` are those of its cluster. `asked_at` has the seconds of all requests, `met` the
     requests that rules were for, `met_at` their seconds.
     """
 
     scene: Scene
+    program: PlayedGate
     policies: Policies
     clock: Clock
 
@@ -77,6 +79,7 @@ def proxy_before_a_sandbox(folder: Path) -> Iterator[Proxy]:
         proxy.clock = bed.users.played.clock
         proxy.policies = bed.policies
         proxy.scene = scene_through(bed, proxy)
+        proxy.program = bed.users.everything(proxy)[0]
         yield proxy
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 import pytest
 
+from gate.core.ssa.last_applied import LAST_APPLIED
 from sandbox.face import Answer
 from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import (
@@ -19,7 +20,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.interrupting import UNDER_WAY
-from tests.bed.scene import MERGE_PATCH, Scene, settings, web
+from tests.bed.scene import MERGE_PATCH, Scene, secret, settings, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -60,9 +61,9 @@ NOT_BACK: Final = ("could not be restored", "not as this run", "as others have i
 """What is said of an object that is not as it was before."""
 
 
-def reading(body: JSON) -> JSON:
-    """Return a Deployment with `settings` in the environment of its pods."""
-    body["spec"]["template"]["spec"]["containers"][0]["envFrom"] = ENVIRONMENT
+def reading(body: JSON, environment: Sequence[JSON] = ENVIRONMENT) -> JSON:
+    """Return a Deployment with `settings`, or other configuration, in its pods' environment."""
+    body["spec"]["template"]["spec"]["containers"][0]["envFrom"] = environment
     return body
 
 
@@ -177,6 +178,31 @@ def test_configuration_that_somebody_mends_meanwhile_holds_nothing(proxy: Proxy)
     assert result.duration_seconds < 60.0
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B1816")
+@pytest.mark.parametrize("how", ["applied", "made again"])
+def test_it_does_not_count_how_somebody_mends_it(proxy: Proxy, how: str) -> None:
+    """A manifest may have been applied, or the object deleted and created from it."""
+    scene, keys = proxy.scene, proxy.scene.objects.path("secrets", "keys")
+    assert_verified(scene.apply(secret("good"), web()))
+    before = scene.objects.get("secrets", "keys")
+    proxy.on(counted(writes("/secrets"), lambda number: number > 1), says(DOWN))
+    with scene.applying(secret("bad"), web(2, behaviour=CRASH), flags=BUDGETS) as running:
+        running.wait_for_line("waiting +writing secret/keys", 60.0)
+        if how == "made again":
+            scene.client.json("DELETE", keys)
+        noted = {"annotations": {LAST_APPLIED: "{}"}, "labels": {"by": "hand"}}
+        body = {**secret(), "metadata": {"name": "keys", **noted}, "data": before["data"]}
+        del body["stringData"]
+        scene.apply_as(HAND, body)
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, f"secret/keys is as it was before: {HAND} wrote that")
+    assert not warned(result, "could not be restored")
+    assert warned(result, ".metadata.labels.by of secret/keys as others have it")
+    assert result.duration_seconds < 60.0
+    assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.contract("B1816")
@@ -327,3 +353,90 @@ def test_a_recovery_in_the_usual_order_says_nothing(
     finished = recover(scene, "web")
     assert finished.exit_code == 4, str(finished)
     assert not warned(finished, "had been returned before")
+
+
+def count_late(result: Result, words: str = LATE) -> int:
+    """Return how often a report warns of configuration that was back later than its workload."""
+    return sum(words in one for one in result.document["warnings"])
+
+
+@pytest.mark.contract("B1815")
+@pytest.mark.parametrize("version", [1, 3])
+def test_an_apply_that_returns_it_first_says_what_pods_keep(proxy: Proxy, version: int) -> None:
+    """Unless it has replaced these pods itself by then."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), reading(web())))
+    fail_held(proxy, settings("two"), reading(web(2, behaviour=CRASH)))
+    result = scene.apply(settings("one"), reading(web(version)))
+    assert result.exit_code == 0, str(result)
+    assert f"warning     {LATE}" in result.stderr
+    assert count_late(result) == (1 if version == 1 else 0)
+
+
+@pytest.mark.contract("B1815")
+def test_an_apply_that_fails_after_it_says_what_pods_keep(proxy: Proxy) -> None:
+    """Some of these pods may still run."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), reading(web())))
+    fail_held(proxy, settings("two"), reading(web(2, behaviour=CRASH)))
+    result = scene.apply(settings("two"), reading(web(3, behaviour=CRASH)))
+    assert_rolled_back(result, "CrashLoop")
+    assert count_late(result) == 1
+
+
+@pytest.mark.contract("B1815")
+@pytest.mark.parametrize("line", ["restored +configmap", "progress +deployment"])
+@pytest.mark.parametrize("then", ["recover", "apply"])
+def test_what_pods_keep_outlives_a_recovery_that_dies(proxy: Proxy, line: str, then: str) -> None:
+    """It had returned the configuration, and died before it said so."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), reading(web())))
+    fail_held(proxy, settings("two"), reading(web(2, behaviour=CRASH)))
+    with scene.gate.start("recover", "web") as recovering:
+        recovering.wait_for_line(line, 60.0)
+        recovering.kill()
+    assert mode(scene) == "one"
+    if then == "recover":
+        finished = recover(scene, "web")
+        assert_rolled_back(finished, "CrashLoop")
+        assert not warned(recover(scene, "web"), LATE)
+    else:
+        finished = scene.apply(settings("one"), reading(web()))
+        assert finished.exit_code == 0, str(finished)
+    assert count_late(finished) == 1
+
+
+@pytest.mark.contract("B1815")
+def test_what_pods_keep_is_said_once_the_way_back_is_finished(proxy: Proxy) -> None:
+    """A recovery that could not return all of it leaves that to the next one."""
+    scene, names = proxy.scene, ("alpha", "beta")
+    good, bad = ([manifests.config_map(name, {"mode": mode}) for name in names] for mode in MODES)
+    refs = [{"configMapRef": {"name": name}} for name in names]
+    assert_verified(scene.apply(*good, reading(web(), refs)))
+    proxy.on(counted(writes("/configmaps"), lambda number: number > len(names)), says(DOWN))
+    result = scene.apply(*bad, reading(web(2, behaviour=CRASH), refs), flags=BUDGETS)
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    proxy.rest()
+    proxy.on(writes("/beta"), says(DOWN))
+    first_try = recover(scene, "web", "--rollback-timeout", "40s")
+    assert_ended(first_try, 5, "rollback-failed", "CrashLoop")
+    assert count_late(first_try, "had been returned before") == 0
+    proxy.rest()
+    finished = recover(scene, "web")
+    assert_rolled_back(finished, "CrashLoop")
+    assert count_late(finished, "returned before configmap/alpha, configmap/beta: ") == 1
+
+
+@pytest.mark.contract("B1815")
+def test_a_recovery_of_several_says_what_pods_of_each_keep(proxy: Proxy) -> None:
+    """Its report is about one of them."""
+    scene, apps = proxy.scene, ("web", "api")
+    for app in apps:
+        named = [manifests.config_map(app, {"mode": mode}) for mode in MODES]
+        refs = [{"configMapRef": {"name": app}}]
+        assert_verified(scene.apply(named[0], reading(web(name=app), refs)))
+        fail_held(proxy, named[1], reading(web(2, name=app, behaviour=CRASH), refs))
+    finished = proxy.program("recover", "--output", "json")
+    assert finished.exit_code == 4, str(finished)
+    for app in apps:
+        assert count_late(finished, f"{app} had been returned before configmap/{app}: ") == 1

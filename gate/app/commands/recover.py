@@ -283,7 +283,7 @@ def _tell_ends(recovery: Recovery, ended: Iterable[Attempt]) -> None:
     everywhere = recovery.context.settings.all_namespaces
     for attempt in ended:
         said = f"{_written_by(attempt, everywhere=everywhere)}: {attempt.outcome.value}"
-        recovery.context.console.note_recovery(said)
+        recovery.context.console.note_recovery(said, attempt)
 
 
 def _written_by(attempt: Attempt, *, everywhere: bool) -> str:

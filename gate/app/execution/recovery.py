@@ -294,7 +294,7 @@ def finish_open_records(recovery: Recovery) -> tuple[Attempt, ...]:
             break
         if is_left_open(ended):
             continue
-        context.console.note_recovery(_describe_ending(lock, ended))
+        context.console.note_recovery(_describe_ending(lock, ended), ended)
     return tuple(ends)
 
 

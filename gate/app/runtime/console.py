@@ -28,6 +28,7 @@ from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.protocol.effects import Announce
 from gate.last_word import Word
 from gate.report.document.course import Course
+from gate.report.document.late_configuration import describe_late
 from gate.report.document.run import (
     CheckCall,
     Run,
@@ -93,6 +94,7 @@ class Console:
         self._advice: list[str] = []
         self._recoveries: list[str] = []
         self._cautions: set[str] = set()
+        self._of_pods: dict[str, Ref] = {}
         self._about: dict[str, str] = {}
         self._places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
         self._course = Course()
@@ -173,8 +175,8 @@ class Console:
             kept.append(message)
             self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
-    def note_recovery(self, message: str) -> None:
-        """Say how an earlier attempt ended that this run has finished.
+    def note_recovery(self, message: str, ended: Attempt) -> None:
+        """Say how an earlier attempt ended that this run has finished, and what its pods keep.
 
         The document has it as a warning too: that attempt wrote, whatever this one does.
         """
@@ -183,6 +185,9 @@ class Console:
             f"this run first finished what an earlier attempt had left of {message}"
         )
         self.note("recovered", message)
+        for ref, said in describe_late(ended).items():
+            self._of_pods[said] = ref
+            self.warn(said)
 
     def caution(self, message: str) -> None:
         """Warn of what is foreseen, as of what could not be restored if the attempt fails.
@@ -234,6 +239,7 @@ class Console:
                 (*self._recoveries, *self._warnings),
                 frozenset(self._cautions),
                 tuple(self._advice),
+                FrozenMap(self._of_pods),
             ),
             RunRecord(self.is_locked, self.has_open_record, self.has_recovered),
             self._course,

@@ -10,6 +10,7 @@ __all__ = [
     "ending",
     "history_entries",
     "last_look",
+    "late_configuration",
     "left_open",
     "limits",
     "new_rollout",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gate.core.attempt.late_configuration import collect_late
 from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body, contains
 from gate.core.model.fact import Known
@@ -70,6 +71,7 @@ def record_now(attempt: Attempt) -> Record:
             one,
             why=_found_against(attempt, one.ref) or one.why,
             taken_back=_find_taken_back(attempt, one.ref) or one.taken_back,
+            returned_before=_find_late(attempt, one),
         )
         for one in record.followed
     )
@@ -79,6 +81,12 @@ def record_now(attempt: Attempt) -> Record:
     )
     why = _why(attempt) or record.why
     return replace(record, leg=Leg.BACK, why=why, objects=objects, followed=followed)
+
+
+def _find_late(attempt: Attempt, followed: Followed) -> tuple[Ref, ...]:
+    """Return the configuration that a workload was returned before, as a recovery found it."""
+    resumed = attempt.plan.resumed
+    return collect_late(resumed, followed) if resumed is not None else ()
 
 
 def _find_taken_back(attempt: Attempt, ref: Ref) -> str:

@@ -88,7 +88,8 @@ class Followed:
     they block it. `is_replaced` is whether what was there before is deleted for it to be created.
     `taken_back` is the key of the version that its way back takes back, "" on the way out.
     `pods_before` is what its pods ran before the first write. `undone` is the key of the version
-    that an undo takes back, also on the way out.
+    that an undo takes back, also on the way out. `returned_before` is the configuration of its pods
+    that was not back yet when it was.
     """
 
     ref: Ref
@@ -100,6 +101,7 @@ class Followed:
     taken_back: str = ""
     pods_before: PodsBefore = field(default_factory=PodsBefore)
     undone: str = ""
+    returned_before: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

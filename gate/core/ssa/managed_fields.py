@@ -172,10 +172,10 @@ def take_over(
     first = own or max(taken, key=_time)
     heirs = [entry for entry in taken if entry is not first]
     entry = {**first, "manager": into, "operation": "Apply", "fieldsType": "FieldsV1"}
-    owned = _as_stored(_fields(first))
+    owned = as_stored(_fields(first))
     for other in heirs:
         if other.get("apiVersion") == first.get("apiVersion"):
-            owned = union(owned, _as_stored(_fields(other)))
+            owned = union(owned, as_stored(_fields(other)))
     entry["fieldsV1"] = owned or {}
     latest = max(map(_time, (first, *heirs)))
     if latest:  # an entry that a client wrote may have none, and "" is no time
@@ -190,7 +190,7 @@ def select_retained(managed_fields: ManagedFields, left: ManagedFields) -> list[
     return [entry for entry in managed_fields if _identity(entry) in owners]
 
 
-def _as_stored(fields: Fields | None) -> Fields | None:
+def as_stored(fields: Fields | None) -> Fields | None:
     """Return a Secret's `stringData` as the `data` that the server keeps (core/v1 Secret).
 
     An apply owns only `stringData`; left so, a key that the next manifest leaves out would stay.

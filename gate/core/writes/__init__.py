@@ -13,6 +13,7 @@ __all__ = [
     "removed_owners",
     "request",
     "results",
+    "returned_by_others",
     "template_additions",
     "way_out",
 ]

@@ -14,7 +14,7 @@ from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.ssa.field_set import Fields, select_changed, subtract, union
 from gate.core.ssa.last_applied import without_last_applied
-from gate.core.ssa.managed_fields import owned_fields
+from gate.core.ssa.managed_fields import as_stored, owned_fields
 
 
 def is_returned(head: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
@@ -28,7 +28,7 @@ def is_returned(head: PlannedWrite, written: WrittenObject, live: LiveObject) ->
     back, now = (without_last_applied(one.thaw()) for one in (head.body, live.body))
     if not contains(back, now):
         return False
-    ours = owned_fields(_list_entries(live), head.field_manager)
+    ours = as_stored(owned_fields(_list_entries(live), head.field_manager))
     beyond = select_changed(now, back, ours)
     before = written.before.body.thaw() if written.before is not None else {}
     is_as_before = select_changed(now, before, beyond) is None
@@ -74,8 +74,10 @@ def _find_others(live: LiveObject, manager: str) -> Fields | None:
 
 def _iter_others(live: LiveObject, manager: str) -> Iterator[tuple[str, Fields]]:
     """Yield what each other manager owns of the object itself."""
-    for entry in _list_entries(live):
-        fields, name = entry.get("fieldsV1") or None, str(entry.get("manager"))
+    entries = _list_entries(live)
+    for entry in entries:
+        name, operation = str(entry.get("manager")), str(entry.get("operation"))
+        fields = as_stored(owned_fields(entries, name, operation))
         if fields is not None and name != manager and not entry.get("subresource"):
             yield name, fields
 

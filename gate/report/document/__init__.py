@@ -6,6 +6,7 @@ __all__ = [
     "course",
     "deletion",
     "document",
+    "late_configuration",
     "pods",
     "run",
     "samples",

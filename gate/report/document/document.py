@@ -20,6 +20,7 @@ from gate.report.check_report.rows import check_rows
 from gate.report.document.actions import objects, rollback
 from gate.report.document.deletion import deletion
 from gate.report.document.evidence import evidence
+from gate.report.document.late_configuration import has_replaced_pods
 from gate.report.document.remarks import remarks
 from gate.report.document.run import Run
 from gate.report.document.running_pods import running
@@ -64,7 +65,8 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["rollback"] = rollback(attempt, run)
     result["history"] = history(attempt.plan.policy.checks, result["checks"], run)
     found = (*lost_data(attempt), *map(clean_line, differences(attempt)))
-    void = run.lines.cautions if _is_past(result) else frozenset()
+    void = {one for one, ref in run.lines.of_pods.items() if has_replaced_pods(attempt, ref)}
+    void |= run.lines.cautions if _is_past(result) else frozenset()
     said = [warning for warning in run.lines.warnings if warning not in void]
     result["warnings"] = list(
         dict.fromkeys(

@@ -16,12 +16,12 @@ from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
 from gate.core.plan.rollback_plan import find_versions, is_of_template
 from gate.core.readiness.object_needs import why_kept
-from gate.core.readiness.pod_environment import has_in_environment
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.writes.authorship import find_changers
 from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
 from gate.core.writes.returned_by_others import describe_returned
+from gate.report.document.late_configuration import describe_late
 from gate.report.document.running_pods import is_scaled_to_zero
 from gate.report.document.versions import latest_snapshot
 from gate.report.document.workload_remarks import workload_warnings
@@ -39,7 +39,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_not_restored(attempt, is_locked=is_locked),
         *_kept_beside_new(attempt),
         *_iter_returned_by_others(attempt),
-        *_iter_returned_before(attempt),
+        *describe_late(attempt).values(),
         *_not_replaced(attempt),
         *_not_paused_again(attempt),
         *_iter_paused(attempt),
@@ -194,28 +194,6 @@ def _iter_returned_by_others(attempt: Attempt) -> Iterator[str]:
     """Name who wrote back what the way back was to restore: the next apply may conflict with it."""
     said = (describe_returned(attempt, ref) for ref in attempt.ledger.restored)
     yield from filter(None, said)
-
-
-def _iter_returned_before(attempt: Attempt) -> Iterator[str]:
-    """Warn of a workload that an earlier run returned before the configuration of its pods.
-
-    Its way back could not write that: pods that have started since keep what failed.
-    """
-    resumed = attempt.plan.resumed
-    if resumed is None:
-        return
-    name, restored = attempt.plan.name_of, attempt.ledger.restored
-    late = [ref for ref in restored if ref not in resumed.restored]
-    for workload, live in resumed.restored.items():
-        body = live.workload.template.body.thaw() if live.workload is not None else {}
-        near = (ref for ref in late if ref.namespace == workload.namespace)
-        read = [name(ref) for ref in near if has_in_environment(body, ref)]
-        if read:
-            yield (
-                f"{name(workload)} had been returned before {', '.join(read)}: its pods that"
-                " started since then keep that in their environment as the version that failed"
-                " had it, until they restart (`restart`)"
-            )
 
 
 def _iter_autoscaled(attempt: Attempt) -> Iterator[str]:

@@ -70,13 +70,15 @@ class CheckCall:
 class RunLines:
     """What it has said; `cautions` are the `warnings` about what a failure could not return.
 
-    `advice` is about the manifest, whatever becomes of the run.
+    `of_pods` are those about pods that run, each with its workload. `advice` is about the
+    manifest, whatever becomes of the run.
     """
 
     timeline: tuple[Announce, ...] = ()
     warnings: tuple[str, ...] = ()
     cautions: frozenset[str] = frozenset()
     advice: tuple[str, ...] = ()
+    of_pods: FrozenMap[str, Ref] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,7 @@ RECORD = Record(
             WEB.ref,
             replace(BASELINE, unverified=_CRASH[0]),
             pods_before=PodsBefore("v1", FrozenMap({"db-1": "v2"}), frozenset({"p-2", "p-3"}), 3),
+            returned_before=(CONFIG.ref, SECRET.ref),
         ),
     ),
     policy=Policy(
@@ -112,6 +113,20 @@ def test_a_record_is_read_as_it_was_written() -> None:
     text, held = fitting(RECORD)
     assert read_record(text) == held == RECORD
     assert fitting(read_record(text))[0] == text
+
+
+@pytest.mark.contract("B1815")
+def test_a_record_of_before_is_read_that_does_not_say_what_was_late() -> None:
+    """A gate of another version may have died."""
+
+    def followed_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
+        for one in value["followed"]:
+            del one["returned_before"]
+        return value
+
+    text = packed.pack(packed.unpack(fitting(RECORD)[0], followed_of))
+    bare = tuple(replace(one, returned_before=()) for one in RECORD.followed)
+    assert read_record(text) == replace(RECORD, followed=bare)
 
 
 @pytest.mark.contract("B751")

@@ -1,0 +1,31 @@
+"""What pods keep of configuration that a way back returned later than their workload."""
+
+from __future__ import annotations
+
+from gate.core.attempt.late_configuration import find_late
+from gate.core.attempt.state import Attempt
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome
+
+
+def describe_late(attempt: Attempt) -> dict[Ref, str]:
+    """Say of each such workload what its pods keep."""
+    name = attempt.plan.name_of
+    return {
+        workload: f"{name(workload)} had been returned before {', '.join(map(name, late))}: its"
+        " pods that started in between keep that in their environment as the version that failed"
+        " had it, until they restart (`restart`)"
+        for workload, late in find_late(attempt).items()
+    }
+
+
+def has_replaced_pods(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether an attempt has rolled out another pod template, completely."""
+    ending, written = attempt.result.endings.get(ref), attempt.ledger.written.get(ref)
+    if ending is None or ending.outcome is not Outcome.VERIFIED or written is None:
+        return False
+    before = written.before.workload if written.before is not None else None
+    after = written.after.workload
+    if before is None or after is None:
+        return False
+    return before.template.body != after.template.body

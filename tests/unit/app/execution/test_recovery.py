@@ -31,7 +31,7 @@ class Ending:
         self.context = SimpleNamespace(
             keeper=self.keeper,
             settings=SimpleNamespace(all_namespaces=False),
-            console=SimpleNamespace(warn=self.said.append, note_recovery=lambda _: None),
+            console=SimpleNamespace(warn=self.said.append, note_recovery=lambda *_: None),
         )
 
     def finish(self, _: object, lock: Lock) -> object:

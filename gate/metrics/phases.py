@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gate.core.attempt.state import Attempt, Purpose
+from gate.core.attempt.parts import Purpose
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.body import FrozenMap
 from gate.core.plan.leg import Leg

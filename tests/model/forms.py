@@ -15,7 +15,8 @@ from operator import attrgetter
 from typing import Any, Final
 
 from gate.core.attempt.limits import EVIDENCE_SECONDS
-from gate.core.attempt.state import Attempt, Interference, Requests, Writes
+from gate.core.attempt.parts import Interference, Requests, Writes
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.wait import Wait
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.deployment.kind import DeploymentKind

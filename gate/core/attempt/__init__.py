@@ -14,6 +14,7 @@ __all__ = [
     "left_open",
     "limits",
     "new_rollout",
+    "parts",
     "pod_replacement",
     "record",
     "state",

@@ -11,8 +11,9 @@ import math
 from typing import Final
 
 from gate.core.attempt.last_look import FindingKind
+from gate.core.attempt.parts import Rejection
 from gate.core.attempt.pod_replacement import Stage
-from gate.core.attempt.state import Attempt, Rejection
+from gate.core.attempt.state import Attempt
 from gate.core.model.outcome import Outcome, Reason
 
 _BROKEN_OFF: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)

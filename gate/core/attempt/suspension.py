@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from gate.core.attempt.state import Attempt, Course, Interference, Requests
+from gate.core.attempt.parts import Course, Interference, Requests
+from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Errored, Trouble
 from gate.core.checks.run import CheckRun
 from gate.core.checks.spec import During

@@ -8,8 +8,9 @@ from typing import Final
 
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.left_open import is_without_answer
+from gate.core.attempt.parts import Rejection
 from gate.core.attempt.pod_replacement import LEFT, Stage
-from gate.core.attempt.state import Attempt, Rejection
+from gate.core.attempt.state import Attempt
 from gate.core.endings.pods_before_run import describe_pods_before
 from gate.core.endings.unwritten import (
     MAY_HAVE_GONE,

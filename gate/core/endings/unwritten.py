@@ -7,7 +7,8 @@ from dataclasses import replace
 from gate.core.attempt.doubt import Doubt
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.last_look import FindingKind
-from gate.core.attempt.state import Attempt, Rejection
+from gate.core.attempt.parts import Rejection
+from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason

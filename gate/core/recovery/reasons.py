@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gate.core.attempt.ending import Ending
-from gate.core.attempt.state import Rejection
+from gate.core.attempt.parts import Rejection
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, Ref

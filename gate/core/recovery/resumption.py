@@ -12,8 +12,9 @@ from typing import Final
 
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.new_rollout import applied_found
+from gate.core.attempt.parts import Rejection, Undecided
 from gate.core.attempt.pod_replacement import Replacement, Stage
-from gate.core.attempt.state import Attempt, Rejection, Undecided
+from gate.core.attempt.state import Attempt
 from gate.core.checks.spec import OnInconclusive
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown

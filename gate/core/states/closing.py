@@ -9,7 +9,8 @@ from typing import Final
 from gate.core.attempt import limits
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.history_entries import closed_of
-from gate.core.attempt.state import Attempt, Step, Undecided
+from gate.core.attempt.parts import Undecided
+from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
 from gate.core.endings.differences import differences

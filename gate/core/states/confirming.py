@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from gate.core.attempt import check_conclusions
 from gate.core.attempt.limits import BLIND_READ_SECONDS, EVIDENCE_SECONDS
-from gate.core.attempt.state import Attempt, Purpose, Step
+from gate.core.attempt.parts import Purpose
+from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gate.core.attempt.awaited_objects import readiness_of
-from gate.core.attempt.state import Attempt, Rejection
+from gate.core.attempt.parts import Rejection
+from gate.core.attempt.state import Attempt
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.model.readiness import ReadinessKind

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.limits import RETRY_SECONDS
-from gate.core.attempt.state import Attempt, Rejection
+from gate.core.attempt.parts import Rejection
+from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import kind_of
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from gate.core.attempt import check_conclusions
 from gate.core.attempt.ending import Ending
-from gate.core.attempt.state import Attempt, Rejection, Undecided
+from gate.core.attempt.parts import Rejection, Undecided
+from gate.core.attempt.state import Attempt
 from gate.core.endings.rollback_ending import refusal_cause
 from gate.core.endings.unwritten import reason_of_break
 from gate.core.model.body import FrozenMap

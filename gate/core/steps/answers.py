@@ -12,7 +12,8 @@ from gate.core.attempt import check_runs
 from gate.core.attempt.doubt import Doubt
 from gate.core.attempt.limits import RETRY_SECONDS, SETTLING_SECONDS
 from gate.core.attempt.new_rollout import UnexpectedAnswer
-from gate.core.attempt.state import Attempt, Rejection, Retry
+from gate.core.attempt.parts import Rejection, Retry
+from gate.core.attempt.state import Attempt
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref

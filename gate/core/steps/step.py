@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 
 from gate.core.attempt.new_rollout import applied_found, start_following
-from gate.core.attempt.state import Attempt, Course, Ledger, Step, Workloads
+from gate.core.attempt.parts import Course, Ledger, Workloads
+from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Place, State, Trigger, after
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 
 from gate.core.attempt.awaited_objects import find_awaited, readiness_of
-from gate.core.attempt.state import Attempt, Retry, Undecided
+from gate.core.attempt.parts import Retry, Undecided
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref, Revision, Workload

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 
-from gate.core.attempt.state import Attempt, Rejection
+from gate.core.attempt.parts import Rejection
+from gate.core.attempt.state import Attempt
 from gate.core.model.field_manager import Verb
 from gate.core.rollout.policy import OnFailure
 

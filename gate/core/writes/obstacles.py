@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gate.core.attempt.state import Attempt, Rejection, Retry
+from gate.core.attempt.parts import Rejection, Retry
+from gate.core.attempt.state import Attempt
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref

@@ -12,7 +12,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from gate.core.attempt.state import Attempt, Undecided
+from gate.core.attempt.parts import Undecided
+from gate.core.attempt.state import Attempt
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref

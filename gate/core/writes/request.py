@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Rejection, Step
+from gate.core.attempt.parts import Rejection
+from gate.core.attempt.state import Attempt, Step
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject

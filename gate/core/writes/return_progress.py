@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gate.core.attempt.state import Attempt, Retry
+from gate.core.attempt.parts import Retry
+from gate.core.attempt.state import Attempt
 from gate.core.model.fact import Absent
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject

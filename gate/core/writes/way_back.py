@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Rejection, Retry, Step
+from gate.core.attempt.parts import Rejection, Retry
+from gate.core.attempt.state import Attempt, Step
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedWrite

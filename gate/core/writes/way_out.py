@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Rejection, Retry, Step
+from gate.core.attempt.parts import Rejection, Retry
+from gate.core.attempt.state import Attempt, Step
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.state import Attempt, Purpose
+from gate.core.attempt.parts import Purpose
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan

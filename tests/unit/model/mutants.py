@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from gate.core.attempt import record as attempt_record
+from gate.core.attempt.parts import Purpose, Rejection
 from gate.core.attempt.pod_replacement import Replacement, Stage
-from gate.core.attempt.state import Attempt, Purpose, Rejection, Step
+from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import State, Trigger
 from gate.core.kinds.stateful_set import blocking, completion
 from gate.core.kinds.stateful_set.objects import StatefulSet

@@ -11,8 +11,9 @@ from gate.core.attempt.ending import Ending
 from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.last_look import Finding, FindingKind, LeftObject, compare
 from gate.core.attempt.left_version import find_left_version
+from gate.core.attempt.parts import Rejection
 from gate.core.attempt.record import record_of
-from gate.core.attempt.state import Attempt, Rejection
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.version_before import is_same_throughout
 from gate.core.attempt.version_failures import find_doubt_of_jobs, find_failed_return
 from gate.core.kinds.registry import unseen

@@ -205,13 +205,13 @@ def test_a_scale_to_0_before_the_write_is_no_verification(scene: Scene) -> None:
         assert_scaled_to_zero(running.wait())
 
 
-@pytest.mark.contract("B1580")
+@pytest.mark.contract("B1580", "B1820")
 @pytest.mark.sandbox_only("what is remembered is the same on any cluster")
 @pytest.mark.parametrize("is_scaled_back", [False, True])
 def test_what_was_scaled_to_0_unjudged_is_not_returned_to(
     scene: Scene, *, is_scaled_back: bool
 ) -> None:
-    """A version was verified before it, and a failure goes there."""
+    """A version was verified before it, and a failure goes there; the number is that of before."""
     assert_verified(scene.apply(web()))
     with scene.applying(web(2, behaviour=SLOW)) as running:
         running.wait_for_line(UNDER_WAY)
@@ -221,8 +221,8 @@ def test_what_was_scaled_to_0_unjudged_is_not_returned_to(
         scene.kubectl("scale", "deployment/web", "--replicas=2", check=True)
         scene.objects.wait_complete("web", timeout_seconds=100.0)
     failed = scene.apply(web(3, behaviour=CRASH), flags=("--replicas", "apply"))
-    assert_rolled_back(failed, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
+    assert_rolled_back(failed, "CrashLoop", running="baseline" if is_scaled_back else "none")
+    assert_runs(scene.objects, "shop/web:1", replicas=2 if is_scaled_back else 0)
 
 
 @pytest.mark.contract("B1581", "B1615")

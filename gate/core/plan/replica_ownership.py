@@ -10,6 +10,7 @@ import enum
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.core.kinds.registry import kind_of
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.ssa import managed_fields
@@ -115,12 +116,35 @@ def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any
     return {**value, "spec": {**value.get("spec", {}), "replicas": replicas}}
 
 
+def with_replicas_as_in(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return an apply's body with the `spec.replicas` of another one, without if that has none."""
+    spec, found = value.get("spec"), other.get("spec")
+    if not isinstance(spec, dict) or not isinstance(found, dict):
+        return value
+    others = {key: entry for key, entry in spec.items() if key != "replicas"}
+    number = {"replicas": found["replicas"]} if "replicas" in found else {}
+    return {**value, "spec": {**others, **number}}
+
+
 def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
     """Return an apply's body that leaves replicas to their other owner, or has the live number."""
     owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
     if any(manager != FIELD_MANAGER for manager, _ in owners):
         return without_replicas(value)
     return with_live_replicas(value, live)
+
+
+def would_default_replicas(value: dict[str, Any], before: LiveObject, after: LiveObject) -> bool:
+    """Tell whether an apply of `value` would reset the replicas of before to their default.
+
+    After `kubectl scale --replicas=0` nobody owns them. Our apply made them ours, and the next
+    one would remove them unless it names them.
+    """
+    if before.workload is None or "replicas" in value.get("spec", {}):
+        return False
+    owners = managed_fields.owners_of(after.managed.thaw()["managedFields"], ("spec", "replicas"))
+    is_ours_alone = {manager for manager, _ in owners} == {FIELD_MANAGER}
+    return is_ours_alone and before.workload.replicas != kind_of(before.ref).default_replicas
 
 
 def would_lose_data(before: LiveObject, after: LiveObject) -> bool:

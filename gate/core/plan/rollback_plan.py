@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gate.core.kinds.registry import BOOKKEEPING, has_way_back, kind_of
+from gate.core.kinds.registry import BOOKKEEPING, has_way_back
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
@@ -20,7 +20,12 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan, PlannedWrite, failed_first
-from gate.core.plan.replica_ownership import with_live_replicas, would_lose_data
+from gate.core.plan.replica_ownership import (
+    with_live_replicas,
+    with_replicas_as_in,
+    would_default_replicas,
+    would_lose_data,
+)
 from gate.core.plan.return_ownership import after_take_over
 from gate.core.plan.target_set import TargetSet
 from gate.core.plan.workload_body import pause_body, without_pause
@@ -243,8 +248,8 @@ def _restorations(
             continue
         body, by = _member_body(returns_to, ref, object_), object_.field_manager
         if body is not None:
-            claims = claims_for_apply(body.thaw(), *_thaw_written(object_))
-            write = PlannedWrite(ref, Verb.APPLY, body, autoscaled=_has_replicas(object_.after))
+            write = _member_write(ref, object_, body)
+            claims = claims_for_apply(write.body.thaw(), *_thaw_written(object_))
             yield from after_take_over(write, object_.after, by, claims, forces=forces)
         elif object_.merged:
             yield _release(ref, object_)
@@ -309,9 +314,16 @@ def _member_body(returns_to: TargetSet, ref: Ref, object_: WrittenObject) -> Bod
     return Body.of(with_last_applied(body.thaw()))
 
 
-def _has_replicas(live: LiveObject) -> bool:
-    """Tell whether it has replicas: a set's body names none, and the live number is kept."""
-    return "replicas" in (live.body.thaw().get("spec") or {})
+def _member_write(ref: Ref, object_: WrittenObject, body: Body) -> PlannedWrite:
+    """Return the apply of a member of the set: the number of replicas returns as if all did.
+
+    A version names none. The live number is kept where that of before is not known.
+    """
+    if object_.before is None:
+        has_replicas = "replicas" in (object_.after.body.thaw().get("spec") or {})
+        return PlannedWrite(ref, Verb.APPLY, body, autoscaled=has_replicas)
+    value = with_replicas_as_in(body.thaw(), _value_before(object_, object_.before))
+    return PlannedWrite(ref, Verb.APPLY, Body.of(value), autoscaled=object_.autoscaled)
 
 
 def _release(ref: Ref, object_: WrittenObject) -> PlannedWrite:
@@ -344,32 +356,25 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
     """
     if object_.field_manager != FIELD_MANAGER:
         return _given_back(ref, object_, before)
+    value = _value_before(object_, before)
+    body = with_allocations(without_pause(value), before.body.thaw(), object_.after.body.thaw())
+    return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
+
+
+def _value_before(object_: WrittenObject, before: LiveObject) -> dict[str, Any]:
+    """Return what the gate had applied before, and the number of replicas, whoever had set it."""
     value = managed_fields.restoration(
         before.body.thaw(),
         before.managed.thaw()["managedFields"],
         object_.after.managed.thaw()["managedFields"],
         forced=object_.forced,
-        live_after=object_.after.body.thaw() if ref.kind in _WITHOUT_DEFAULTS else None,
+        live_after=object_.after.body.thaw() if before.ref.kind in _WITHOUT_DEFAULTS else None,
     )
-    if _would_default_replicas(value, before, object_.after):
+    if would_default_replicas(value, before, object_.after):
         value = with_live_replicas(value, before)
     if would_lose_data(before, object_.after):
         value = with_live_replicas(value, object_.after)
-    body = with_allocations(without_pause(value), before.body.thaw(), object_.after.body.thaw())
-    return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
-
-
-def _would_default_replicas(value: dict[str, Any], before: LiveObject, after: LiveObject) -> bool:
-    """Tell whether an apply of `value` would reset the replicas of before to their default.
-
-    After `kubectl scale --replicas=0` nobody owns them. Our apply made them ours, and the next
-    one would remove them unless it names them.
-    """
-    if before.workload is None or "replicas" in value.get("spec", {}):
-        return False
-    owners = managed_fields.owners_of(after.managed.thaw()["managedFields"], ("spec", "replicas"))
-    is_ours_alone = {manager for manager, _ in owners} == {FIELD_MANAGER}
-    return is_ours_alone and before.workload.replicas != kind_of(before.ref).default_replicas
+    return value
 
 
 def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:

@@ -247,16 +247,23 @@ def _restorations(
         if ref not in restorable or ref in returns_to.missing or why_not_restored(object_):
             continue
         body, by = _member_body(returns_to, ref, object_), object_.field_manager
+        left = _find_left(plan, ref, object_)
         if body is not None:
             write = _member_write(ref, object_, body)
             claims = claims_for_apply(write.body.thaw(), *_thaw_written(object_))
-            yield from after_take_over(write, object_.after, by, claims, forces=forces)
+            yield from after_take_over(write, left, by, claims, forces=forces)
         elif object_.merged:
             yield _release(ref, object_)
         elif object_.before is not None:
             write = _restoration(ref, object_, object_.before)
             claims = _left_behind(object_, object_.before, write)
-            yield from after_take_over(write, object_.after, by, claims, forces=forces)
+            yield from after_take_over(write, left, by, claims, forces=forces)
+
+
+def _find_left(plan: Plan, ref: Ref, object_: WrittenObject) -> LiveObject:
+    """Return an object as our write left it: a recovery found it with what others set since."""
+    dry_run = plan.trial(ref) if plan.resumed is not None else None
+    return object_.after if dry_run is None else dry_run
 
 
 def irreversible(

@@ -117,6 +117,9 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
         owned = find_template_fields(before) if before is not None else None
         applied = applied_found(attempt.now, snapshot.live, changed=False, owned=owned)
         # As after a write: nodes that go leave the version before without one, and not unjudged.
-        applied = replace(applied, replicas=count_wanted(snapshot.live))
+        wanted = count_wanted(snapshot.live)
+        if not wanted and before is not None and before.workload is not None:
+            wanted = count_wanted(before.workload)
+        applied = replace(applied, replicas=wanted)
         attempt = start_following(attempt, applied, snapshot)
     return attempt

@@ -11,6 +11,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.forced_fields import forced_fields
 from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.replica_ownership import REPLICAS_PATH
 from gate.core.plan.rollback_plan import WrittenObject, is_of_template
 from gate.core.ssa import managed_fields
 from gate.core.ssa.field_set import (
@@ -174,10 +175,11 @@ def without_conflicts(
     """Return a write back without the fields that are in conflict, and the paths left to others.
 
     `conflicts` are the server's paths. If our own apply took all of them by force, the write
-    forces them back. None instead of a write if that would leave the pod template to others, or
-    nothing to restore.
+    forces them back; not the number of replicas: whoever owns that has scaled since. None instead
+    of a write if that would leave the pod template to others, or nothing to restore.
     """
-    taken = forced_fields(written) if written is not None else frozenset()
+    forced = forced_fields(written) if written is not None else frozenset()
+    taken = forced - {REPLICAS_PATH.lstrip(".")}
     others = tuple(path for path in conflicts if path.lstrip(".") not in taken)
     if write.verb is not Verb.APPLY or not conflicts:
         return None, ()

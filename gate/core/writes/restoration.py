@@ -37,7 +37,7 @@ def send_back(attempt: Attempt, head: PlannedWrite) -> Step:
         return send(attempt, head) if followed else (left_alone(attempt, head.ref), ())
     left = field_set.union(foreign, fields_of_others(head, written, live))
     dropped = tuple(f".{path}" for path in field_set.paths(left))
-    attempt = with_dropped(attempt, head.ref, dropped) if dropped else attempt
+    attempt = with_dropped(attempt, head.ref, dropped)
     attempt = attempt if smaller is head else with_head(attempt, smaller)
     return _send_with_added(attempt, smaller, written, live)
 
@@ -60,7 +60,9 @@ def _send_with_added(
 
 
 def with_dropped(attempt: Attempt, ref: Ref, paths: tuple[str, ...]) -> Attempt:
-    """Note fields of an object that its way back leaves to others."""
+    """Note fields of an object that its way back leaves to others, if there are any."""
+    if not paths:
+        return attempt
     known = attempt.ledger.dropped_paths.get(ref, ())
     dropped = attempt.ledger.dropped_paths.put(ref, tuple(dict.fromkeys((*known, *paths))))
     return replace(attempt, ledger=replace(attempt.ledger, dropped_paths=dropped))

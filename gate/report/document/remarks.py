@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gate.core.attempt.last_look import REPLICAS
 from gate.core.attempt.pod_replacement import LEFT
+from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import describe_open_write
 from gate.core.kinds.registry import has_way_back
@@ -14,10 +16,11 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
+from gate.core.plan.replica_ownership import REPLICAS_PATH
 from gate.core.plan.rollback_plan import find_versions, is_of_template
 from gate.core.readiness.object_needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
-from gate.core.writes.authorship import find_changers
+from gate.core.writes.authorship import find_changers, name_scaler
 from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
 from gate.core.writes.returned_by_others import describe_returned
@@ -47,6 +50,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_iter_taken_fields(attempt),
         *_iter_set_before(attempt),
         *_iter_kept_otherwise(attempt),
+        *_iter_scaled(attempt),
         *_iter_dropped_paths(attempt),
         *_iter_kept_paths(attempt),
         *_refused_meanwhile(attempt),
@@ -245,11 +249,36 @@ def _iter_kept_otherwise(attempt: Attempt) -> Iterator[str]:
             yield describe_kept_otherwise(attempt.plan, ref, paths)
 
 
+def _iter_scaled(attempt: Attempt) -> Iterator[str]:
+    """Say how many replicas of what went back are somebody's own, and whose."""
+    for ref, scaler in _find_scaled(attempt).items():
+        before, back = attempt.plan.before(ref), attempt.ledger.restored[ref]
+        was, runs = (one.workload.replicas for one in (before, back) if one and one.workload)
+        numbers = f"keeps {runs} replicas, not the {was} of before"
+        yield f"{attempt.plan.name_of(ref)} {numbers}: {scaler} has scaled it since"
+
+
+def _find_scaled(attempt: Attempt) -> dict[Ref, str]:
+    """Return who has scaled each workload that went back, unless the last look says so.
+
+    Nor is it said where an autoscaler decides, or nobody knows who did it.
+    """
+    autoscaled = {one.ref for one in record_of(attempt.plan).objects if one.autoscaled}
+    looks = attempt.ledger.findings.items()
+    said = {ref for ref, found in looks if set(REPLICAS) & set(found.paths)}
+    before, restored = attempt.plan.before, attempt.ledger.restored.items()
+    scalers = {ref: name_scaler(before(ref), back) for ref, back in restored}
+    return {ref: who for ref, who in scalers.items() if who and ref not in autoscaled | said}
+
+
 def _iter_dropped_paths(attempt: Attempt) -> Iterator[str]:
-    name = attempt.plan.name_of
-    for ref, paths in attempt.ledger.dropped_paths.items():
-        left = f"{_join_paths(paths)} of {name(ref)}"
-        yield f"the rollback left {left} as others have it"
+    """Name what the rollback left to others; a number of replicas is said by itself."""
+    name, scaled = attempt.plan.name_of, _find_scaled(attempt)
+    for ref, dropped in attempt.ledger.dropped_paths.items():
+        paths = tuple(one for one in dropped if ref not in scaled or one != REPLICAS_PATH)
+        if paths:
+            left = f"{_join_paths(paths)} of {name(ref)}"
+            yield f"the rollback left {left} as others have it"
 
 
 def _iter_kept_paths(attempt: Attempt) -> Iterator[str]:

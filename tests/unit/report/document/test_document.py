@@ -201,18 +201,22 @@ def test_a_way_back_whose_answer_was_lost_is_in_doubt() -> None:
     assert [item["action"] for item in result["objects"]] == ["in-doubt"]
 
 
-@pytest.mark.contract("B1137")
+@pytest.mark.contract("B1137", "B1821")
 def test_fields_left_to_their_new_owners_are_named() -> None:
-    """A rollback that meets another manager's field drops it and says so, first of the warnings."""
+    """A rollback that meets others' fields drops them and says so, first of the warnings."""
     player = ReportPlayer(serving(v2="crash"), manifest("v2"))
     player.run(lambda attempt: bool(attempt.ledger.written))
     player.server.edit(player.web, "autoscaler", {"spec.replicas": 5})
+    player.server.edit(player.web, "somebody", {"spec.progressDeadlineSeconds": 99})
     player.run()
     times = RunTimes("2026-11-21T12:00:00Z", 0.0, 1.0)
     lines = RunLines(warnings=("known ahead",), advice=("no probe",))
     run = Run(RunIdentity("1", "id", "apply"), times, lines=lines)
-    first, *others = document(player.attempt, run)["warnings"]
-    assert "the rollback left .spec.replicas of deployment/web as others have it" in first
+    first, second, *others = document(player.attempt, run)["warnings"]
+    said = "deployment/web keeps 5 replicas, not the 4 of before: autoscaler has scaled it since"
+    assert first == said
+    left = "the rollback left .spec.progressDeadlineSeconds of deployment/web as others have it"
+    assert second == left
     assert others == ["known ahead", "no probe"]
 
 

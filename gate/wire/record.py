@@ -15,7 +15,7 @@ import msgspec
 
 from gate.core.kinds.registry import reason_of
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.fact import Known, Unknown
+from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
@@ -132,7 +132,7 @@ def _record(record: Record) -> dict[str, Any]:
         "followed": [
             {
                 "ref": ref(one.ref),
-                "baseline": _baseline(one.baseline),
+                **_baseline(one.baseline),
                 "why": [cause(each) for each in one.why],
                 "removed": [[each.name, each.uid] for each in one.removed],
                 "phase": one.phase.value,
@@ -203,7 +203,7 @@ def _followed_of(value: Mapping[str, Any]) -> Followed:
         RemovedPod(clean_line(name), clean_line(uid)) for name, uid in value.get("removed") or ()
     )
     phase = Phase(value.get("phase", Phase.MAIN))
-    baseline = _baseline_of(value["baseline"])
+    baseline = _baseline_of(value["baseline"], value.get("unclear"))
     is_replaced = bool(value.get("replaced"))
     taken_back = clean_line(value.get("taken_back", ""))
     before = _pods_before_of(value.get("pods_before") or {})
@@ -308,9 +308,18 @@ def _pods_before_of(value: Mapping[str, Any]) -> PodsBefore:
     return PodsBefore(usual, FrozenMap(others), going, int(value.get("count", 0)))
 
 
-def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:
-    if baseline is None:
-        return None
+def _baseline(fact: Fact[Baseline]) -> dict[str, Any]:
+    """Return what served beside why nobody can tell that: an older gate reads the first alone."""
+    match fact:
+        case Known(baseline):
+            return {"baseline": _known_baseline(baseline)}
+        case Unknown(why):
+            return {"baseline": None, "unclear": why}
+        case _:
+            return {"baseline": None}
+
+
+def _known_baseline(baseline: Baseline) -> dict[str, Any]:
     return {
         "replica_set": baseline.revision_name,
         "revision": baseline.revision,
@@ -321,10 +330,11 @@ def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:
     }
 
 
-def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
+def _baseline_of(value: Mapping[str, Any] | None, unclear: str | None) -> Fact[Baseline]:
+    """Read what served; an older gate did not say that nobody can tell."""
     if value is None:
-        return None
-    return Baseline(
+        return Absent() if unclear is None else Unknown(clean_line(unclear))
+    known = Baseline(
         clean_line(value["replica_set"]),
         None if value["revision"] is None else int(value["revision"]),
         decode.template(value["template"]),
@@ -332,6 +342,7 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
         cause_of(value["unverified"]) if value.get("unverified") else None,
         bool(value.get("served", True)),
     )
+    return Known(known)
 
 
 def cause(one: Cause) -> dict[str, Any]:

@@ -21,6 +21,8 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
 from tests.played.bed import PlayedUsers
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import kill_apply, recover
 from tests.scenarios.versions import CRASH, mode
 
 SLOW = "ready=8"
@@ -106,6 +108,19 @@ def test_what_was_rolled_out_without_a_pod_is_nothing_to_return_to(scene: Scene)
     assert (images(live), mode(scene)) == (["shop/web:2"], "2")
     why = "its controller may have called it rolled out when it had 0 replicas"
     assert f"cannot tell what serves ({why}" in result.stderr
+    assert warned(result, "nobody can tell whether what ran before ever served", why)
+
+
+@pytest.mark.contract("B1824", "B1780")
+def test_a_recovery_says_that_nobody_can_tell(scene: Scene, program: PlayedGate) -> None:
+    """The record of the dead gate keeps why, as the run itself would have said it."""
+    scene.serve(settings("1"), web())
+    _begin_from_0(scene, "half")
+    bad = web(2, behaviour=CRASH, replicas=4)
+    kill_apply(scene, program, settings("2"), bad, flags=["--force-conflicts"])
+    result = recover(scene, "web")
+    assert assert_ended(result, 6, "failed", "CrashLoop")["baseline"] is None
+    why = "its controller may have called it rolled out when it had 0 replicas"
     assert warned(result, "nobody can tell whether what ran before ever served", why)
 
 

@@ -13,6 +13,7 @@ from gate.app.locks.unfinished_attempt import describe_unfinished, read_open_rec
 from gate.app.preflight.gone_namespaces import find_gone_namespaces
 from gate.app.runtime.session import Session
 from gate.core.kinds.registry import has_way_back, locks_of
+from gate.core.model.fact import Known
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.plan.record import Record
@@ -84,9 +85,9 @@ def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
     if not plan.resumed.back:
         return f"an apply would first finish it forward, as it is complete{waits}"
     ways = [
-        f"{one.ref} to {one.baseline!s}"
+        f"{one.ref} to {one.baseline.value!s}"
         for one in record.followed
-        if one.baseline is not None and one.ref not in plan.resumed.departed
+        if isinstance(one.baseline, Known) and one.ref not in plan.resumed.departed
     ]
     ended = f": {', '.join(ways)}" if ways else ""
     return f"an apply would first take it back, by what is there now{ended}{waits}"

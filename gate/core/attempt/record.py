@@ -46,7 +46,7 @@ def record_of(plan: Plan) -> Record:
         followed=tuple(
             Followed(
                 one.ref,
-                one.baseline.value if isinstance(one.baseline, Known) else None,
+                one.baseline,
                 phase=one.phase,
                 is_replaced=one.ref in replaced,
                 pods_before=one.snapshot.own.before,

@@ -81,7 +81,7 @@ class RemovedPod:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A workload whose rollout is followed; `baseline` is None if nothing served.
+    """A workload whose rollout is followed; `baseline` is Unknown if nobody can tell what served.
 
     `why` is the failure of its own version that led the attempt back, followed by the underlying
     causes; empty if nothing was found against it. `removed` are the pods that are removed because
@@ -93,7 +93,7 @@ class Followed:
     """
 
     ref: Ref
-    baseline: Baseline | None
+    baseline: Fact[Baseline]
     why: tuple[Cause, ...] = ()
     removed: tuple[RemovedPod, ...] = ()
     phase: Phase = Phase.MAIN

@@ -148,10 +148,8 @@ def _is_followed(record: Record, ref: Ref) -> bool:
 
 
 def _target(followed: Followed, snapshot: Snapshot) -> Target:
-    baseline = followed.baseline
-    served = Absent() if baseline is None else Known(baseline)
     as_before = snapshot.with_pods_before(followed.pods_before).undo(followed.undone)
-    return Target(followed.ref, as_before, served, followed.phase)
+    return Target(followed.ref, as_before, followed.baseline, followed.phase)
 
 
 # -- what follows from it --------------------------------------------------------------------------

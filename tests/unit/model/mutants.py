@@ -18,6 +18,7 @@ from gate.core.kinds.stateful_set import blocking, completion
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.model import lock_holder as holders
 from gate.core.model.body import FrozenMap
+from gate.core.model.fact import Absent
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock_holder import HasEnded, Holder
 from gate.core.model.objects import CleanText, Ref
@@ -261,7 +262,7 @@ def record_without_a_baseline(patch: pytest.MonkeyPatch) -> None:
     target = resumption._target
 
     def forgetful(followed: Followed, snapshot: Snapshot) -> Target:
-        return target(replace(followed, baseline=None), snapshot)
+        return target(replace(followed, baseline=Absent()), snapshot)
 
     patch.setattr(resumption, "_target", forgetful)
 

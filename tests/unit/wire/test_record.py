@@ -86,13 +86,15 @@ RECORD = Record(
         replace(kept(live("ConfigMap", "big")), before=Unknown("too large"), expected=None),
     ),
     followed=(
-        Followed(WEB.ref, BASELINE, _CRASH, (RemovedPod("web-2-x", "p-1"),)),
+        Followed(WEB.ref, Known(BASELINE), _CRASH, (RemovedPod("web-2-x", "p-1"),)),
         Followed(
             WEB.ref,
-            replace(BASELINE, unverified=_CRASH[0]),
+            Known(replace(BASELINE, unverified=_CRASH[0])),
             pods_before=PodsBefore("v1", FrozenMap({"db-1": "v2"}), frozenset({"p-2", "p-3"}), 3),
             returned_before=(CONFIG.ref, SECRET.ref),
         ),
+        Followed(WEB.ref, Absent()),
+        Followed(WEB.ref, Unknown("nobody can tell")),
     ),
     policy=Policy(
         budgets=Budgets(timeout_seconds=60.0),
@@ -127,6 +129,20 @@ def test_a_record_of_before_is_read_that_does_not_say_what_was_late() -> None:
     text = packed.pack(packed.unpack(fitting(RECORD)[0], followed_of))
     bare = tuple(replace(one, returned_before=()) for one in RECORD.followed)
     assert read_record(text) == replace(RECORD, followed=bare)
+
+
+@pytest.mark.contract("B1824")
+def test_a_record_of_before_is_read_that_does_not_say_why_nobody_can_tell_what_served() -> None:
+    """Nothing served then: an older gate kept that of both."""
+
+    def followed_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
+        for one in value["followed"]:
+            one.pop("unclear", None)
+        return value
+
+    text = packed.pack(packed.unpack(fitting(RECORD)[0], followed_of))
+    found = [one.baseline for one in read_record(text).followed]
+    assert found[2:] == [Absent(), Absent()]
 
 
 @pytest.mark.contract("B751")

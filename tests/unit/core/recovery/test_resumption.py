@@ -222,7 +222,7 @@ def test_a_version_that_did_not_serve_and_was_not_written_is_nobody_elses() -> N
     for body in (config("a"), manifest("v1")):
         server.put(body)
     record = Dying(server, plan_of(server, config("b"), manifest("v2"))).die_after_writes(1)
-    assert all(followed.baseline is None for followed in record.followed)
+    assert all(followed.baseline == Absent() for followed in record.followed)
     assert finished(server, record).attempt.outcome is Outcome.ROLLED_BACK
     assert what_runs(server) == OLD
 

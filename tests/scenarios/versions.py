@@ -79,10 +79,14 @@ def apply_and_keep(scene: Scene, *bodies: JSON) -> None:
 
 
 def assert_a_failure_returns_to(scene: Scene, number: int, configuration: str = "") -> Result:
-    """Let another version crash: this one serves again, with its number as configuration or so."""
+    """Let another version crash: this one serves again, with its number as configuration or so.
+
+    As many pods run as before, whatever both versions say.
+    """
+    replicas = scene.objects.get("deployments", "web")["spec"]["replicas"]
     result = scene.apply(settings("8"), web(8, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, f"shop/web:{number}")
+    assert_runs(scene.objects, f"shop/web:{number}", replicas=replicas)
     assert mode(scene) == (configuration or str(number))
     return result
 

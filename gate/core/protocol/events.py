@@ -158,8 +158,8 @@ class Written:
 class WriteConflicted:
     """409 on the resourceVersion: the object changed since it was read, or something else did.
 
-    The write was not done. `pause_seconds` is how long we wait before it is read again: longer than
-    0 where the object had not changed at the last such answer.
+    The write was not done. `pause_seconds` is how long we wait before it is read again: 0 at the
+    first such answer in a row.
     """
 
     at: float

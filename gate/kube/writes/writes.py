@@ -48,10 +48,14 @@ _MOST_CONFLICTS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class _Conflicts:
-    """How many writes of an object, read in this version, ended in a conflict; None for none."""
+    """How many writes of an object ended in a conflict, one after another.
+
+    `of_version` is how many of these since it was read in this version; None is that of no object.
+    """
 
     version: str | None
-    times: int
+    of_version: int
+    in_a_row: int
 
 
 class Writer:
@@ -186,20 +190,20 @@ class Writer:
         return backoff_seconds(tries, first, longest, self._client.jitter())
 
     def _answer_conflict(self, effect: Write, error: ApiError) -> WriteAnswer:
-        """Have the object read again; one that stays as it was, ever later, and then no more.
+        """Have the object read again, ever later; one that stays as it was, in the end no more.
 
-        Such a conflict is about something else: an admission webhook may answer so, for good, and
-        so may a quota that others use at the same moment.
+        Whoever changes an object before each try may do so many times a second. A conflict over one
+        that stays the same is about something else: an admission webhook may answer so, for good,
+        and so may a quota that others use at the same moment.
         """
         at, version = self._clock.now(), effect.resource_version
-        known = self._conflicts.get(effect.ref)
-        times = known.times if known is not None and known.version == version else 0
-        self._conflicts[effect.ref] = _Conflicts(version, times + 1)
-        if not times:
-            return WriteConflicted(at, effect.effect_id)
-        if times < _MOST_CONFLICTS:
-            return WriteConflicted(at, effect.effect_id, self._pause_seconds(times - 1))
-        return WriteRejected(at, effect.effect_id, Reason.REJECTED, CleanText(error.message))
+        known = self._conflicts.get(effect.ref, _Conflicts(version, 0, 0))
+        of_version = known.of_version if known.version == version else 0
+        self._conflicts[effect.ref] = _Conflicts(version, of_version + 1, known.in_a_row + 1)
+        if of_version >= _MOST_CONFLICTS:
+            return WriteRejected(at, effect.effect_id, Reason.REJECTED, CleanText(error.message))
+        pause = self._pause_seconds(known.in_a_row - 1) if known.in_a_row else 0.0
+        return WriteConflicted(at, effect.effect_id, pause)
 
     def _answer_refusal(self, effect: Write, error: ApiError) -> WriteAnswer:
         if isinstance(error, ResourceVersionConflict):

@@ -28,11 +28,15 @@ def schedule_full_read(attempt: Attempt) -> Attempt:
 
 
 def hasten_full_read(attempt: Attempt) -> Attempt:
-    """Return the attempt with a full read now, or some seconds after the last one."""
+    """Return the attempt with a full read now, or some seconds after the last one.
+
+    One that is so near already may have been hastened before, and stays where it is.
+    """
     requests = attempt.requests
+    if requests.next_read_at <= attempt.now + _READ_AGAIN_SECONDS:
+        return attempt
     last_read_at = requests.next_read_at - read_interval_seconds(attempt)
-    soon = max(attempt.now, last_read_at + _READ_AGAIN_SECONDS)
-    next_read_at = min(requests.next_read_at, soon)
+    next_read_at = max(attempt.now, last_read_at + _READ_AGAIN_SECONDS)
     return replace(attempt, requests=replace(requests, next_read_at=next_read_at))
 
 

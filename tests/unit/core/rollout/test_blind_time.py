@@ -11,12 +11,14 @@ from gate.core.attempt.transitions import State
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.objects import Watched
 from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import Read
+from gate.core.protocol.events import AttemptEvent, ContactFailed
 from gate.core.rollout.blind_time import CONDITION_STANDS_SECONDS
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Observed
 from gate.core.states.reads import read_interval_seconds
 from tests.table import each
-from tests.unit.core.player import rolling_out
+from tests.unit.core.player import Player, rolling_out
 from tests.unit.core.world import (
     DEADLINE_EXCEEDED,
     Scene,
@@ -273,6 +275,25 @@ def test_all_is_read_several_times_a_deadline(deadline: int, seconds: float) -> 
     live = later(rollout.snapshot.live, 99999, progress_deadline_seconds=deadline)
     player.hear(Observed(player.attempt.now, live))
     assert read_interval_seconds(player.attempt) == seconds
+
+
+@pytest.mark.contract("B1827")
+def test_a_watch_that_breaks_all_the_time_does_not_have_all_read_each_time() -> None:
+    """The first time soon, for nobody may see anything; then some seconds after the last read."""
+    player = rolling_out(v2="stuck")
+    player.run_to(State.FOLLOWING)
+    began = player.attempt.now
+    read_at: list[float] = []
+
+    def read(player: Player, effect: Read) -> AttemptEvent:
+        read_at.append(player.attempt.now - began)
+        return player.read(effect)
+
+    player.bend(Read, read, times=1000)
+    for number in range(1, 201):
+        player.hear(ContactFailed(began + number / 10, "reset"))
+        player.pass_to(began + number / 10)
+    assert read_at == pytest.approx([5.0, 10.0, 15.0, 20.0], abs=0.11)
 
 
 # -- a controller manager that is silent -----------------------------------------------------------

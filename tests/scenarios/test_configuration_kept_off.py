@@ -20,6 +20,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.interrupting import UNDER_WAY
+from tests.bed.policies import Policies
 from tests.bed.scene import MERGE_PATCH, Scene, secret, settings, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
@@ -27,7 +28,8 @@ from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import kill_apply, recover
 from tests.scenarios.proxy import Proxy, counted, first, says, status, writes
-from tests.scenarios.versions import CRASH, mode
+from tests.scenarios.two_namespaces import placed_in, prod
+from tests.scenarios.versions import CRASH, DOCUMENT, mode
 
 pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
 
@@ -339,6 +341,28 @@ def test_a_recovery_says_nothing_of_configuration_that_no_pod_keeps(proxy: Proxy
     assert_verified(scene.apply(settings("one"), web()))
     fail_held(proxy, settings("two"), web(2, behaviour=CRASH))
     assert not warned(recover(scene, "web"), "had been returned before")
+
+
+@pytest.mark.contract("B1803", "B1826")
+def test_a_recovery_says_nothing_of_configuration_of_another_namespace(
+    scene: Scene, program: PlayedGate, policies: Policies
+) -> None:
+    """Pods see that of their own namespace alone, whatever bears its name elsewhere."""
+    prod(scene)
+    beside = placed_in("prod", settings("one")), web()
+    good = placed_in("prod", reading(web(name="api")))
+    bad = placed_in("prod", reading(web(2, name="api", behaviour=CRASH)))
+    first = program("apply", "-f", scene.manifest(*beside, settings("one"), good))
+    assert first.exit_code == 0, str(first)
+    path = scene.manifest(*beside, settings("two"), bad)
+    with program.start("apply", "-f", path) as running:
+        running.wait_for_line("applied +configmap/settings in shop changed")
+        with policies.denying("configmaps", "not now"):
+            running.wait_for_line("restored +deployment/api in prod", 60.0)
+            running.kill()
+    finished = program("recover", "api", "-n", "prod", *DOCUMENT)
+    assert not warned(finished, "had been returned before")
+    assert mode(scene) == "one"
 
 
 @pytest.mark.contract("B1803")

@@ -7,12 +7,13 @@ import signal
 
 import pytest
 
-from tests.bed.expectations import assert_runs, assert_verified
+from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified
 from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import SLOW, kill_apply, kill_at, signal_at
+from tests.scenarios.killing import SLOW, kill_apply, kill_at, recover, signal_at
+from tests.scenarios.proxy import Proxy, kills, nth, says, status, writes
 from tests.scenarios.versions import one_line
 
 pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
@@ -233,6 +234,23 @@ def test_a_first_version_that_the_dead_gate_had_deleted_is_said_to_be(
     assert not scene.objects.find("configmaps", "c0")
     again = program("preflight", "-f", path)
     assert "deployment/web: this very template failed" in one_line(again.stderr)
+
+
+@pytest.mark.contract("B1826")
+def test_what_was_refused_is_not_said_to_be_deleted(proxy: Proxy) -> None:
+    """It is not there, as what the way back has deleted is not; but it never was."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    proxy.on(writes("/configmaps/c1"), says(status(422, "invalid")))
+    flags = ("--prune-created",)
+    with scene.applying(settings("two"), *config_maps(2), web(2), flags=flags) as running:
+        proxy.on(nth(1, writes("/configmaps/c0", method="DELETE")), kills(running, after=True))
+        running.wait()
+    proxy.rest()
+    result = recover(scene)
+    assert_rolled_back(result, "ApplyRejected", cause="Rejected")
+    did = {one["name"]: one["action"] for one in result.document["objects"]}
+    assert did == {"settings": "restored", "c0": "deleted", "c1": "unchanged", "web": "unchanged"}
 
 
 def row_of(screen: str, label: str) -> str:

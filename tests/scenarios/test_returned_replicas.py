@@ -87,6 +87,27 @@ def test_a_number_that_comes_through_ends_it(scene: Scene) -> None:
     assert_verified(scene.apply(web(5, replicas=3)))
 
 
+@pytest.mark.contract("B1826", "B1800")
+def test_a_number_that_stayed_theirs_is_not_remembered(scene: Scene) -> None:
+    """Its owner shows whose it is; where a run without the lock has set it since, it is that's."""
+    scaled(scene)
+    result = scene.apply(web(2, behaviour=CRASH, replicas=3), flags=KEEP)
+    assert_rolled_back(result, "CrashLoop")
+    scene.kubectl("scale", "deployment/web", "--replicas=4", check=True)
+    scene.objects.wait_complete("web")
+    assert_verified(scene.apply(web(3, replicas=5), flags=["--no-lock", "--force-conflicts"]))
+    assert_verified(scene.apply(web(4, replicas=3)))
+
+
+@pytest.mark.contract("B1826", "B1800")
+def test_a_number_of_the_gates_own_is_not_remembered(scene: Scene) -> None:
+    """A run without the lock had applied it, from a manifest."""
+    assert_verified(scene.apply(web(replicas=3)))
+    assert_verified(scene.apply(web(replicas=5), flags=["--no-lock"]))
+    imposed_in_vain(scene)
+    assert_verified(scene.apply(web(3, replicas=3)))
+
+
 @pytest.mark.contract("B1800", "B61")
 def test_a_first_apply_that_fails_leaves_nothing_to_ask(scene: Scene) -> None:
     """No gate had applied a number: that of `kubectl apply` is taken over, as without it."""

@@ -16,7 +16,18 @@ from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.killing import recover
-from tests.scenarios.proxy import Does, Proxy, breaks, is_dry_run, loses, nth, says, writes
+from tests.scenarios.proxy import (
+    Does,
+    Proxy,
+    breaks,
+    is_dry_run,
+    kills,
+    loses,
+    nth,
+    says,
+    status,
+    writes,
+)
 from tests.scenarios.test_refused_beside_reloaders import WITHOUT_DRY_RUN, is_tried
 from tests.scenarios.test_reloaders import WEB
 from tests.scenarios.versions import CRASH, mode
@@ -25,6 +36,7 @@ from tests.scenarios.walked import DAEMON_SET, DEPLOYMENT, STATEFUL_SET, Walked
 pytestmark = pytest.mark.sandbox_only("requests are lost between the gate and its server")
 
 OTHER: Final = "shop/other:7"
+REFUSED: Final = status(422, 'Deployment.apps "web" is invalid: spec: Invalid value')
 BUDGETS: Final = ("--timeout", "60s", "--rollback-timeout", "30s")
 ENDS: Final = ("lost", "killed")
 KINDS: Final = (DEPLOYMENT, STATEFUL_SET, DAEMON_SET)
@@ -221,3 +233,36 @@ def test_a_run_without_a_lock_that_follows_a_dead_gate_is_not_taken_back(proxy: 
         assert_verified(scene.apply(web(3), flags=["--no-lock"]))
         assert_ended(recover(scene), 8, "superseded", "Superseded")
     assert_runs(scene.objects, "shop/web:3")
+
+
+@pytest.mark.contract("B1790", "B1826")
+@pytest.mark.parametrize("end", ENDS)
+def test_who_scales_our_restoration_does_not_make_it_theirs(proxy: Proxy, end: str) -> None:
+    """The number is theirs and stays; the server would not take ours without force."""
+    scene = proxy.scene
+
+    def scale() -> None:
+        scene.kubectl("scale", "deployment/web", "--replicas=3", check=True)
+
+    result = fail_over(proxy, end, once_done(scale))
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop", running="other")
+    assert "NotRestored" in {cause["reason"] for cause in ended["causes"]}
+    assert read_spec(scene)["replicas"] == 3
+
+
+@pytest.mark.contract("B1826", "B27")
+def test_what_was_never_written_was_not_returned(proxy: Proxy) -> None:
+    """The server refused its new version: whatever is there now, no way back has made it."""
+    scene = proxy.scene
+    assert_verified(scene.apply(web(name="api"), web()))
+    proxy.on(writes(WEB), says(REFUSED))
+    with scene.applying(web(2, name="api"), web(2), flags=BUDGETS) as running:
+        proxy.on(nth(2, writes("/deployments/api")), kills(running))
+        running.wait()
+    proxy.rest()
+    with proxy.policies.rewriting("deployments", "shop/web:1", OTHER):
+        apply_as_another_run(scene, web())
+        result = recover(scene)
+    ends = {one["name"]: one["outcome"] for one in result.document["workloads"]}
+    assert ends == {"api": "rolled-back", "web": "superseded"}
+    assert result.exit_code == 8

@@ -14,7 +14,7 @@ from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import SLOW, kill_apply, kill_at, recover, signal_at
 from tests.scenarios.proxy import Proxy, kills, nth, says, status, writes
-from tests.scenarios.versions import one_line
+from tests.scenarios.versions import DOCUMENT, one_line
 
 pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
 
@@ -146,6 +146,28 @@ def test_the_record_of_a_way_back_says_what_was_never_written(
     assert "deployment/web" not in row_of(result.stdout, "restored")
     assert "configmap/c23" not in row_of(result.stdout, "restored")
     assert "configmap/c0" in row_of(result.stdout, "restored")
+
+
+@pytest.mark.contract("B1826", "B856")
+def test_what_a_signal_cut_off_is_an_incomplete_apply_to_its_recovery(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What it had created stays, and nobody knows whether it works: it did not fail."""
+    names = [f"web-{number}" for number in range(12)]
+    assert_verified(scene.apply(settings("one"), *(web(name=name) for name in names)))
+    changed = [web(2, name=name, behaviour=SLOW) for name in names]
+    path = scene.manifest(settings("two"), web(name="new"), *changed)
+    with program.start("apply", "-f", path, "--on-interrupt", "rollback") as running:
+        running.wait_for_line("applied +deployment/new ")
+        running.send(signal.SIGTERM)
+        running.wait_for_line("restored +configmap/settings")
+        running.kill()
+    result = program("recover", *DOCUMENT)
+    ends = {one["name"]: one["outcome"] for one in result.document["workloads"]}
+    assert ends["new"] == "inconclusive"
+    assert ends["web-0"] == "rolled-back"
+    assert ends["web-11"] == "refused"
+    assert result.exit_code == 4
 
 
 def killed_while_pruning(scene: Scene, program: PlayedGate) -> None:

@@ -87,12 +87,20 @@ def _usage_error(error: click.UsageError, call: Call) -> UsageError:
     path = error.ctx.command_path if error.ctx else call.command_path
     message = " ".join(error.format_message().split())
     if isinstance(error, click.NoSuchOption):
-        close = error.possibilities
-        suggestion = f" (did you mean {close[0]}?)" if close else ""
+        guess = _closest_option(error)
+        suggestion = f" (did you mean {guess}?)" if guess else ""
         message = f"no such option {error.option_name}{suggestion}"
     text = f"{message[:1].lower()}{message[1:]}".removesuffix(".")
     files = " ".join(f"-f {name}" for name in _misplaced_files(error, call))
     return UsageError(f"{path}: {text}", hint=f"{path} {files or '--help'}")
+
+
+def _closest_option(error: click.NoSuchOption) -> str:
+    """Return the option that may be meant, "" for none; the dashes make none alike."""
+    from gate.config.option import closest
+
+    known = {one.removeprefix("--"): one for one in error.possibilities or ()}
+    return known.get(closest(error.option_name.removeprefix("--"), known), "")
 
 
 def _misplaced_files(error: click.UsageError, call: Call) -> list[str]:

@@ -12,8 +12,9 @@ from gate.config import Settings
 def history(world: World, settings: Settings, name: str) -> int:
     """Newest first: the images, change cause and verdict of each, and how old its ReplicaSet is.
 
-    A StatefulSet or DaemonSet has a ControllerRevision in place of that. The verdicts are those
-    that the workload's lock remembers: of the last few versions.
+    A StatefulSet or DaemonSet has a ControllerRevision in place of that. A version that comes back
+    keeps its own: AGE says when it was first there, and not since when it runs. VERDICT says when
+    it was judged last, of the last few versions: the workload's lock remembers those.
     """
     from gate.app import entry
 

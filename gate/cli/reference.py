@@ -39,6 +39,13 @@ For looking things up: every command, option and exit code. Generated from the d
   runs once, when the new version is complete: earlier it would reach both versions
 """
 
+_SIGNALS = """\
+The first signal (Ctrl-C, a cancelled job) ends a run within 5 s: it does what `--on-interrupt`
+says, and reports. A second one ends it at once, in the middle of what it is at: nothing more is
+written, and a write that is under way may still be done. There is no report then, but one line on
+stderr that says what had been written and what to run next, as `rollout-gate recover`.
+"""
+
 _FEW = 5
 """Up to so many commands that do not take an option, the others are not listed."""
 
@@ -68,7 +75,7 @@ lists are not joined.
 
 def reference() -> str:
     """Return the page."""
-    codes = "\n".join(("## Exit codes\n", *table(), ""))
+    codes = "\n".join(("## Exit codes\n", *table(), "", _SIGNALS))
     parts = [_HEAD, "\n".join(_commands()), codes, _LAYERS, "## Options\n"]
     parts += ["\n".join(_options(group)) for group in Group]
     return "\n".join(parts)

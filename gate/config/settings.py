@@ -230,7 +230,8 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             Group.FAILURE,
             REACTING,
             "what to do on a signal; auto rolls back if anything of the new version has failed by"
-            " then; a pod that is only not ready yet has not failed",
+            " then; a pod that is only not ready yet has not failed. A second signal ends the run"
+            " at once, whatever this says",
         ),
     ] = OnInterrupt.AUTO
     replace_blocked_pods: Annotated[

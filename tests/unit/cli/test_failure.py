@@ -22,6 +22,11 @@ APPLY = ["apply", "-f", "web.yaml"]
             ["apply", "--timout", "3"],
             "rollout-gate apply: no such option --timout (did you mean --timeout?)",
         ),
+        pytest.param(
+            ["pause", "--lock-wait", "x"],
+            "rollout-gate pause: no such option --lock-wait",
+            marks=pytest.mark.contract("B1828"),
+        ),
         (["apply", "-f"], "rollout-gate apply: option '-f' requires an argument"),
         (["apply", "x"], "rollout-gate apply: got unexpected extra argument (x)"),
         (["status"], "rollout-gate status: missing argument 'NAME'"),

@@ -27,7 +27,7 @@ _TOLD = (
     ("500, 502, 503, 504 with HTML bodies", "bounded repetition, the right verdict"),
     ("a write is done, its answer lost", "read back, one revision"),
     ("a write arrives 20 s late, after it was sent again", "no second revision"),
-    ("409 of the resourceVersion, 8 in a row", "read again, decided again, the right verdict"),
+    ("409 of the resourceVersion, 20 in a row", "read again, decided again, the right verdict"),
     ("killed after the apply", "`recover`, and a second `apply`, converge"),
     ("killed after the rollback was written", "`recover`, and a second `apply`, converge"),
     ("killed between two documents", "`recover`, and a second `apply`, converge"),

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.sandbox_only("somebody writes between each read and the
 BUDGETS: Final = ("--timeout", "60s", "--rollback-timeout", "60s")
 TRIP_SECONDS: Final = 0.02
 """How long a try takes: without it, tries without pauses would fill no time."""
-MOST_TRIES: Final = 30
-"""How often a write is tried within a minute: ever less often, every 5 s in the end."""
+MOST_TRIES: Final = 100
+"""How often a write is tried within a minute: once a second in the end, or a little sooner."""
 AGAIN: Final = "configmap/settings: the server answered 409 Conflict"
 
 
@@ -77,7 +77,7 @@ def test_a_write_lands_once_its_object_is_calm(scene: Scene, proxy: Proxy, secon
     result = scene.apply(settings("two"), web(2), flags=BUDGETS)
     assert_verified(result)
     assert len(proxy.met) < MOST_TRIES
-    assert proxy.met_at[-1] < calm_at() + min(seconds, 5.0) + 1.0
+    assert proxy.met_at[-1] < calm_at() + 1.5
     assert mode(scene) == "two"
     assert AGAIN in result.stderr
 
@@ -89,7 +89,7 @@ def test_the_budget_ends_what_is_never_calm(scene: Scene, proxy: Proxy) -> None:
     result = scene.apply(settings("two"), web(2), flags=BUDGETS)
     assert_ended(result, 3, "refused", "Timeout")
     assert len(proxy.met) < MOST_TRIES
-    assert 2.5 <= longest_gap(proxy) < 6.0
+    assert 0.5 <= longest_gap(proxy) < 1.5
     assert_runs(scene.objects, "shop/web:1")
 
 

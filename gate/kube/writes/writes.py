@@ -11,6 +11,7 @@ resource).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,6 +45,11 @@ _NO_VERSION: Final = "1"
 """The revision of an empty etcd: the first object that is stored has a later one."""
 _MOST_CONFLICTS: Final = 5
 """After how many conflicts over one version of an object the next one is a refusal."""
+_BUSY_SECONDS: Final = 1.0
+"""The longest pause before a try of an object that others change before each try.
+
+A controller's status writes come in bursts; the way back is not to wait long behind one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +190,10 @@ class Writer:
             error.answer,
         )
 
-    def _pause_seconds(self, tries: int) -> float:
+    def _pause_seconds(self, tries: int, most_seconds: float = math.inf) -> float:
         limits = self._client.limits
-        first, longest = limits.first_pause_seconds, limits.longest_pause_seconds
-        return backoff_seconds(tries, first, longest, self._client.jitter())
+        longest = min(limits.longest_pause_seconds, most_seconds)
+        return backoff_seconds(tries, limits.first_pause_seconds, longest, self._client.jitter())
 
     def _answer_conflict(self, effect: Write, error: ApiError) -> WriteAnswer:
         """Have the object read again, ever later; one that stays as it was, in the end no more.
@@ -202,8 +208,12 @@ class Writer:
         self._conflicts[effect.ref] = _Conflicts(version, of_version + 1, known.in_a_row + 1)
         if of_version >= _MOST_CONFLICTS:
             return WriteRejected(at, effect.effect_id, Reason.REJECTED, CleanText(error.message))
-        pause = self._pause_seconds(known.in_a_row - 1) if known.in_a_row else 0.0
-        return WriteConflicted(at, effect.effect_id, pause)
+        if not known.in_a_row:
+            return WriteConflicted(at, effect.effect_id)
+        pause_seconds = self._pause_seconds(known.in_a_row - 1, _BUSY_SECONDS)
+        if of_version:
+            pause_seconds = max(pause_seconds, self._pause_seconds(of_version - 1))
+        return WriteConflicted(at, effect.effect_id, pause_seconds)
 
     def _answer_refusal(self, effect: Write, error: ApiError) -> WriteAnswer:
         if isinstance(error, ResourceVersionConflict):

@@ -22,7 +22,7 @@ from tests.faults.request import APPLIES, Match
 from tests.faults.script import Fault, Rule
 
 LATE_SECONDS = 20.0
-IN_A_ROW = 8
+IN_A_ROW = 20
 SLOW_SECONDS = 25.0
 DISOWNED = (("configmaps", "settings"), ("deployments", "web"))
 
@@ -98,7 +98,7 @@ def test_owners_that_go_right_before_the_way_back_are_put_back(
 @pytest.mark.fault(13)
 @pytest.mark.contract("B507")
 @judged
-def test_conflicts_in_a_row_are_decided_again(
+def test_twenty_conflicts_in_a_row_are_decided_again(
     scene: Scene, play: Play, proxy: Proxy, version: Version
 ) -> None:
     """As under somebody who writes all the time: the server's own, each over another version."""

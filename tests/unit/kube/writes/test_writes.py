@@ -257,7 +257,7 @@ def test_conflicts_over_an_object_that_changes_come_ever_later_and_are_no_refusa
     server.on("PATCH", PATH, DENIED)
     answers = [writer.perform(_write(resource_version=str(one // tries))) for one in range(8)]
     pauses = [one.pause_seconds for one in answers if isinstance(one, WriteConflicted)]
-    for pause, most in zip(pauses, (0.0, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0), strict=True):
+    for pause, most in zip(pauses, (0.0, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0), strict=True):
         assert most / 2 <= pause <= most
 
 

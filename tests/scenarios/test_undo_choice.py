@@ -207,6 +207,18 @@ def test_undo_after_a_failed_restart_skips_that_restart(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.contract("B703", "B797")
+def test_an_undo_calls_a_restart_of_the_version_that_it_goes_to_that(scene: Scene) -> None:
+    """It was verified later than the revision that is returned to, not earlier."""
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.gate("restart", "web", *DOCUMENT))
+    assert_verified(scene.apply(web(2)))
+    result = undo(scene)
+    assert_verified(result)
+    assert "skipped revision 2 (shop/web:1): it is a restart of revision 1" in result.stderr
+    assert "verified earlier" not in result.stderr
+
+
 @pytest.mark.contract("B705", "B797")
 def test_a_second_undo_does_not_bring_a_restart_back(scene: Scene) -> None:
     """The first went back before it."""

@@ -21,6 +21,8 @@ from tests.scenarios.versions import (
     assert_a_failure_returns_to,
     history_rows,
     mode,
+    one_line,
+    report,
     undo,
     verify_versions,
 )
@@ -115,7 +117,11 @@ def test_what_an_apply_without_pods_wrote_is_the_gates(scene: Scene) -> None:
         ("not verified", []),
         ("verified", []),
     ]
-    assert_verified(undo(scene), "Vacuous", running="none")
+    result = undo(scene)
+    assert_verified(result, "Vacuous", running="none")
+    told = one_line(report(scene, result))
+    assert "deployment/web has 0 replicas: nothing runs" in told
+    assert "as many replicas as it needs: kubectl scale deployment/web --replicas=1" in told
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
     assert mode(scene) == "one"
 

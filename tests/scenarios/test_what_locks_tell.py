@@ -10,7 +10,7 @@ from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import OURS, Scene, web
 from tests.cluster.workloads import stateful_set
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import SLOW, kill_apply
+from tests.scenarios.killing import SLOW, is_observed, kill_apply
 from tests.scenarios.rights import READING, MakeGate, rules
 from tests.scenarios.versions import one_line
 
@@ -70,6 +70,25 @@ def test_status_names_the_gate_that_has_the_lock(scene: Scene, program: PlayedGa
         assert line in scene.gate("status", "web", "--output", "json").stderr
         running.kill()
     assert line not in one_line(scene.gate("status", "web").stdout)
+
+
+@pytest.mark.contract("B1672", "B859")
+@pytest.mark.sandbox_only("what is said of locks")
+def test_status_ends_the_pause_of_what_a_run_has_with_kubectl(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The gate's own `resume` would wait for that run, and that run for the end of the pause."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.kubectl("rollout", "pause", "deployment/web", check=True)
+        scene.objects.wait_for("deployments", "web", is_observed)
+        told = one_line(scene.gate("status", "web").stdout)
+        assert "agrees: kubectl rollout resume deployment/web -n " in told
+        assert "rollout-gate resume" not in told
+        running.kill()
+    told = one_line(scene.gate("status", "web").stdout)
+    assert "kubectl rollout resume" not in told
 
 
 @pytest.mark.contract("B1673")

@@ -42,6 +42,7 @@ from gate.report.document.status_document import call_verdict, status_document
 from gate.report.kinds.registry import of_ref
 from gate.report.live.attempts import status_view
 from gate.report.views.history import Course, Returns, Revision, age, history_table
+from gate.report.views.timeline import end_of_pause
 from gate.report.views.tree import status_tree
 from gate.signals import SIGNAL_BASE, Signalled
 
@@ -78,7 +79,7 @@ def status(start: CommandStart, name: str) -> int:
         why = _why_empty(session, rollout)
         style = console.uncut(settings)
         console.write(status_tree(rollout, now, style, why))
-        next_line = facts.recovery or _describe_next(session, rollout, now)
+        next_line = facts.recovery or _describe_next(session, facts, rollout, now)
         for line in filter(None, (facts.unread, facts.at_work, next_line)):
             console.write(f"{style.printable(line)}\n")
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
@@ -177,10 +178,11 @@ _NEXT: Final = {
 """
 
 
-def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
+def _describe_next(session: Session, facts: LockFacts, rollout: Rollout, now: float) -> str:
     """Say what leads on from here, with the command to copy; "" where nothing is to be done.
 
-    What a pause holds is not to be resumed where its pods, or a check, speak against it.
+    What a pause holds is not to be resumed where its pods, or a check, speak against it. While a
+    run has the lock kubectl ends the pause: `rollout-gate resume` would wait for that run.
     """
     word, live = call_verdict(rollout.verdict(now)), rollout.snapshot.live
     if live is None:
@@ -196,6 +198,8 @@ def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
         return ""
     why, command, *flags = _NEXT[word]
     why = f"{left}{why}"
+    if word == "held" and facts.at_work:
+        return f"{why}: {end_of_pause(rollout.ref, session.connection.cluster)}"
     words = ("rollout-gate", command, argument_of(rollout.ref), *flags)
     place = session.connection.cluster.command(*words, namespace=rollout.ref.namespace)
     return f"{why}: {place}"

@@ -199,7 +199,9 @@ class Recovery:
 
 
 def _describe_patience(plan: Plan) -> str:
-    """Say how long nothing may move, by what the attempt was told; "" if no clock runs."""
+    """Say how long nothing may move on the way out, "" if no clock runs or it goes back."""
+    if plan.resumed is None or plan.resumed.back:
+        return ""
     lives = ((target.snapshot.kind, target.snapshot.live) for target in plan.targets)
     found = ((kind, live) for kind, live in lives if live is not None)
     limits = (kind.deadline_seconds(live, plan.policy) for kind, live in found)

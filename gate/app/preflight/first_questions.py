@@ -49,22 +49,28 @@ def announce(
 
 
 def check_cluster(
-    context: CommandContext, namespaces: Iterable[str], made_here: Collection[str] = ()
+    context: CommandContext, namespaces: Iterable[str], made_here: Collection[str] | None = None
 ) -> None:
     """Refuse the wrong cluster, and namespaces that are protected, missing or terminating.
 
-    `made_here` are the namespaces that the manifest itself creates.
+    `made_here` are the namespaces that the manifest itself creates, None without a manifest.
     """
-    names = sorted({*namespaces, *made_here} - {""})
+    names = sorted({*namespaces, *(made_here or ())} - {""})
     refuse_protected(names, context.settings.protected_namespace)
     cluster = Cluster(context.session.client)
     uid = cluster.uid()
     if isinstance(uid, Known):
         context.console.about({"cluster_uid": uid.value})
     _check_uid(uid, context.settings.expect_cluster_uid or "")
+    connected = context.session.connection.cluster
     for name in names:
-        making = context.session.connection.cluster.command("kubectl", "create", "namespace", name)
-        _check_namespace(cluster.terminating(name), name, "" if name in made_here else making)
+        terminating = cluster.terminating(name)
+        if made_here is None:
+            _require_known(terminating, name)
+        elif name not in made_here:
+            making = connected.command("kubectl", "create", "namespace", name)
+            _require_known(terminating, name, f"is the context right? otherwise: {making}")
+        _refuse_terminating(terminating, name)
 
 
 def _check_uid(uid: Fact[str], expected: str) -> None:
@@ -80,19 +86,17 @@ def _check_uid(uid: Fact[str], expected: str) -> None:
 
 def require_namespace(session: Session, name: str) -> None:
     """Refuse a namespace that certainly does not exist: finding nothing in it would say little."""
-    making = session.connection.cluster.command("kubectl", "create", "namespace", name)
-    if isinstance(terminating := Cluster(session.client).terminating(name), Absent):
-        _check_namespace(terminating, name, making)
+    _require_known(Cluster(session.client).terminating(name), name)
 
 
-def _check_namespace(terminating: Fact[bool], name: str, making: str) -> None:
-    """Refuse a terminating or missing namespace; `making` is "" if the run itself creates it."""
-    if isinstance(terminating, Absent) and making:
-        raise RefusedError(
-            f"namespace {name} does not exist",
-            reason=Reason.NOT_FOUND,
-            hint=f"is the context right? otherwise: {making}",
-        )
+def _require_known(
+    terminating: Fact[bool], name: str, hint: str = "are the context and the namespace right?"
+) -> None:
+    if isinstance(terminating, Absent):
+        raise RefusedError(f"namespace {name} does not exist", reason=Reason.NOT_FOUND, hint=hint)
+
+
+def _refuse_terminating(terminating: Fact[bool], name: str) -> None:
     if terminating == Known(value=True):
         raise RefusedError(
             f"namespace {name} is being deleted",

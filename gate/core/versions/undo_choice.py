@@ -268,14 +268,17 @@ def _newer(snapshot: Snapshot, history: History, chosen: Revision | None) -> Ite
     for rs in _older(snapshot, current):
         if chosen is None or rs.uid == chosen.uid or (rs.revision or 0) < (chosen.revision or 0):
             continue
-        why = _why_skipped(rs, snapshot, history) or _why_passed(rs, snapshot, history)
+        why = _why_skipped(rs, snapshot, history) or _why_passed(rs, snapshot, history, chosen)
         yield f"{revision_name(rs)}: {why}"
 
 
-def _why_passed(rs: Revision, snapshot: Snapshot, history: History) -> str:
+def _why_passed(rs: Revision, snapshot: Snapshot, history: History, chosen: Revision) -> str:
     """Return why a good revision is not the choice."""
     if _runs(rs, snapshot):
         return "it is the version that runs, before a restart"
+    if _is_restart_of(rs, chosen):
+        same = "a restart of" if is_restarted(rs.template) else "the same version as"
+        return f"it is {same} {revision_name(chosen)}"
     judged = history.of_template(rs.template)
     if judged is None:
         return "there is no record that it was verified"

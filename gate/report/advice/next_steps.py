@@ -23,6 +23,7 @@ from gate.report.advice.checks import (
 )
 from gate.report.advice.commands import (
     cluster_of,
+    place_of,
     recovery_step,
     step_about,
 )
@@ -213,15 +214,24 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
             yield step_about(result, one, RESUME, "resume")
         return
     if worst["outcome"] in WELL:
-        kind, has_flag = registry.of_entry(worst), has_option(result, "--require-pods")
-        if reason == Reason.VACUOUS and has_flag and reason not in kind.steps:
-            yield Step(f"if 0 was not meant: --require-pods refuses a {kind.name} without pods")
+        if reason == Reason.VACUOUS and reason not in registry.of_entry(worst).steps:
+            yield _for_no_pods(result, worst)
         for one in result["workloads"]:
             yield from kind_advice(one["reason"], result, one)
     elif reason == Reason.BLOCKED_BY_POD and worst["outcome"] == Outcome.ROLLED_BACK:
         yield _leave_pod(worst)
     elif not result["takes_back"] or reason == worst["reason"]:
         yield from advise_on_reason(reason, result, worst)
+
+
+def _for_no_pods(result: Result, worst: WorkloadResult) -> Step:
+    """Say how to have pods if none was not meant: an undo or a restart keeps the number of 0."""
+    kind = registry.of_entry(worst)
+    if has_option(result, "--require-pods"):
+        return Step(f"if 0 was not meant: --require-pods refuses a {kind.name} without pods")
+    words = ["kubectl", "scale", kind.call(worst["name"]), "--replicas=1"]
+    command = shlex.join([*words, *place_of(result, worst)])
+    return Step("if it should run, with as many replicas as it needs:", command)
 
 
 def _for_paused(result: Result, worst: WorkloadResult) -> Iterator[Step]:

@@ -14,7 +14,7 @@ DEPLOYMENT: Final = WorkloadWords(
     "Deployment",
     version=REPLICA_SET,
     parts="replicasets,pods",
-    ends={Reason.VACUOUS: "{name} has 0 replicas, as asked for: nothing runs"},
+    ends={Reason.VACUOUS: "{name} has 0 replicas: nothing runs"},
     steps={_UNCREATED: (Advice("correct what the controller could not create, then apply again"),)},
     limits={_UNCREATED: "replicaset-create"},
 )

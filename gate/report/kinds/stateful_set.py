@@ -14,7 +14,7 @@ STATEFUL_SET: Final = WorkloadWords(
     version="ControllerRevision",
     parts="controllerrevisions,pods",
     ends={
-        Reason.VACUOUS: "{name} has 0 replicas, as asked for: nothing runs",
+        Reason.VACUOUS: "{name} has 0 replicas: nothing runs",
         StatefulSetReason.PARTITIONED: "{name} is updated as far as its partition asks: {pods}",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },

@@ -130,16 +130,17 @@ def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
     if verdict.kind is VerdictKind.COMPLETE:
         return ""
     if verdict.reason is Reason.PAUSED:
-        return f"{rollout.ref}: {verdict.message}: {_end_of_pause(rollout.ref, cluster)}"
+        after = f"it goes on after {end_of_pause(rollout.ref, cluster)}"
+        return f"{rollout.ref}: {verdict.message}: {after}"
     causes = verdict.causes or rollout.causes(now)
     said = f"{rollout.ref}: {verdict.message}{_because(causes)}"
     return said + _name_deletion(rollout.ref, causes, cluster)
 
 
-def _end_of_pause(ref: Ref, cluster: ClusterName) -> str:
-    """Say what ends a pause while a run has the lock: our own `resume` would wait for that lock."""
+def end_of_pause(ref: Ref, cluster: ClusterName) -> str:
+    """Return what ends a pause while a run has the lock: our own `resume` would wait for it."""
     words = (word.format(called=ref) for word in registry.of_ref(ref).end_of_pause)
-    return f"it goes on after {cluster.command('kubectl', *words, namespace=ref.namespace)}"
+    return cluster.command("kubectl", *words, namespace=ref.namespace)
 
 
 def _name_deletion(ref: Ref, causes: tuple[Cause, ...], cluster: ClusterName) -> str:

@@ -73,4 +73,5 @@ def test_a_namespace_that_does_not_exist_is_refused(
     ended = gate(command, *names, namespace="nosuch")
     assert (ended.code, ended.document["reason"]) == (3, "NotFound"), ended.err
     assert "namespace nosuch does not exist" in ended.err
+    assert "create namespace" not in ended.err
     assert gate(command, *names).code == 0

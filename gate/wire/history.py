@@ -164,7 +164,7 @@ def _history(history: History) -> dict[str, Any]:
         "uid": history.uid,
         "kept": dict(history.kept),
         "scaled_down": history.replicas.scaled_down,
-        "returned_replicas": history.replicas.returned,
+        "returned_replicas": history.replicas.others,
         "unjudged": [_version(one) for one in history.unjudged],
         "left": [_encode_left(one) for one in history.left],
         "others": [[ref(one), digest] for one, digest in sorted(history.others)],
@@ -198,9 +198,9 @@ def _intern(body: Body) -> Body:
 
 
 def _replicas_of(value: Mapping[str, Any]) -> KnownReplicas:
-    """Read what is known of replicas; an older gate recorded no number that was returned."""
-    applied, returned = (_count_of(value.get(key)) for key in ("replicas", "returned_replicas"))
-    return KnownReplicas(applied, value.get("scaled_down") is True, returned)
+    """Read what is known of replicas; an older gate recorded none of somebody else."""
+    applied, others = (_count_of(value.get(key)) for key in ("replicas", "returned_replicas"))
+    return KnownReplicas(applied, value.get("scaled_down") is True, others)
 
 
 def _count_of(value: object) -> int | None:

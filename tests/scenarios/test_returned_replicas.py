@@ -56,6 +56,54 @@ def test_the_one_after_a_second_failure_asks_again(scene: Scene) -> None:
     assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)
 
 
+def scaled_by_way_of_zero(scene: Scene, number: int = 5) -> None:
+    """Let somebody scale to 0, and then up: no manager owns the number (the API omits a 0)."""
+    for replicas in (0, number):
+        scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
+
+
+@pytest.mark.contract("B1845", "B1800")
+@pytest.mark.parametrize("flags", [KEEP, APPLY], ids=["keep", "apply"])
+def test_the_next_apply_asks_for_a_number_that_nobody_owned(
+    scene: Scene, flags: tuple[str, ...]
+) -> None:
+    """The way back has made it the gate's own, by its owner alone."""
+    assert_verified(scene.apply(web(replicas=3)))
+    scaled_by_way_of_zero(scene)
+    scene.objects.wait_complete("web")
+    assert_rolled_back(scene.apply(web(2, behaviour=CRASH, replicas=3), flags=flags), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=5)
+    assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)
+    assert_runs(scene.objects, "shop/web:1", replicas=5)
+
+
+@pytest.mark.contract("B1845", "B72")
+def test_the_next_apply_asks_for_a_number_that_was_kept(scene: Scene) -> None:
+    """A version that is verified with it makes it the gate's own, too."""
+    assert_verified(scene.apply(web(replicas=3)))
+    scaled_by_way_of_zero(scene)
+    scene.objects.wait_complete("web")
+    assert_verified(scene.apply(web(2, replicas=3), flags=KEEP))
+    assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)
+    assert_verified(scene.apply(web(3, replicas=5)))
+    assert_verified(scene.apply(web(4, replicas=3)))
+
+
+@pytest.mark.contract("B1845", "B1821")
+@pytest.mark.sandbox_only("which comes first, the way back or the second scaling")
+def test_the_next_apply_asks_for_a_number_of_meanwhile(scene: Scene) -> None:
+    """Somebody scaled to 0 and up while the version failed."""
+    assert_verified(scene.apply(web(replicas=3)))
+    bad = web(2, behaviour="crash=3", replicas=3)
+    with scene.applying(bad) as running:
+        running.wait_for_line("following replicaset/")
+        scaled_by_way_of_zero(scene)
+        result = running.wait(300.0)
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1", replicas=5)
+    assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)
+
+
 @pytest.mark.contract("B1800", "B72")
 def test_it_can_be_kept_once(scene: Scene) -> None:
     """Then the gate has sent it, since it alone owned it; no manifest has asked for it."""

@@ -72,7 +72,7 @@ def replicas_of(
     known, scaled_down = history.replicas_of(live.uid), False
     applied = known.applied
     if isinstance(before, Known):
-        if _is_our_number(before.value, live.replicas) and live.replicas != known.returned:
+        if _is_our_number(before.value, live.replicas) and live.replicas != known.others:
             applied = live.replicas
         scaled_down = live.replicas == 0 and _is_our_scale_down(before.value, history)
     return Replicas(live.replicas, wanted, applied, is_autoscaled, policy, scaled_down)

@@ -15,11 +15,12 @@ from gate.core.versions.known_replicas import ClosingReplicas
 
 def find_replicas(attempt: Attempt, record: Record, ref: Ref) -> ClosingReplicas:
     """Return what the end of an attempt says of the replicas of one workload."""
-    back = attempt.ledger.restored.get(ref)
+    back, written = attempt.ledger.restored.get(ref), attempt.ledger.written.get(ref)
+    left = back if back is not None or written is None else written.after
     return ClosingReplicas(
         applied=_find_applied(record, ref) if back is None else None,
         scaled_down=_is_scaled_down(attempt, ref),
-        returned=_find_returned(attempt, ref, back) if back is not None else None,
+        others=_find_others(attempt, ref, left) if left is not None else None,
     )
 
 
@@ -55,13 +56,19 @@ def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
     return None if was_empty and is_empty(attempt, ref) else False
 
 
-def _find_returned(attempt: Attempt, ref: Ref, back: LiveObject) -> int | None:
-    """Return the number of before that others owned and that the way back has made ours."""
-    before = attempt.plan.before(ref)
-    if before is None or _replicas_of(before) != _replicas_of(back):
+def _find_others(attempt: Attempt, ref: Ref, left: LiveObject) -> int | None:
+    """Return the number of somebody else that this attempt has made ours alone, None for none.
+
+    Ours is what we alone owned before, and what the manifest asked for.
+    """
+    before, written = attempt.plan.before(ref), attempt.ledger.written.get(ref)
+    if before is None or _find_managers(left) != {FIELD_MANAGER}:
         return None
-    was_theirs = bool(_find_managers(before) - {FIELD_MANAGER})
-    return _replicas_of(back) if was_theirs and _find_managers(back) == {FIELD_MANAGER} else None
+    ours = {_replicas_of(before)} if _find_managers(before) == {FIELD_MANAGER} else set()
+    if written is not None and not written.autoscaled:
+        ours.add(_replicas_of(written.after))
+    number = _replicas_of(left)
+    return None if number in ours else number
 
 
 def _replicas_of(live: LiveObject) -> int | None:

@@ -47,7 +47,7 @@ def test_a_history_is_read_as_it_was_written() -> None:
     """The versions with their reasons, the bodies of what was verified, whether we paused it."""
     bodies = FrozenMap({"w1": Body.of({"spec": {}}), "c1": Body.of({"data": {"a": "b"}})})
     kept = FrozenMap({"s1": 42})
-    replicas = KnownReplicas(3, scaled_down=True, returned=5)
+    replicas = KnownReplicas(3, scaled_down=True, others=5)
     history = History(
         (VERIFIED, FAILED), bodies, paused=True, replicas=replicas, uid="u-1", kept=kept
     )

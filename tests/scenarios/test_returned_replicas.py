@@ -104,6 +104,22 @@ def test_the_next_apply_asks_for_a_number_of_meanwhile(scene: Scene) -> None:
     assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)
 
 
+@pytest.mark.contract("B1846", "B72")
+def test_a_number_that_somebody_owns_as_well_can_be_imposed_or_kept(scene: Scene) -> None:
+    """The manifest asked for what somebody had scaled it to, and asks for less now."""
+    scaled(scene)
+    assert scene.apply(web(replicas=5)).exit_code == 0
+    refused = scene.apply(web(2, replicas=2))
+    assert_refused(refused, "Conflict", "others own fields of the manifest: .spec.replicas")
+    assert "hint: --replicas keep leaves 5; --replicas apply makes it 2; or" in refused.stderr
+    assert_verified(scene.apply(web(2, replicas=2), flags=KEEP))
+    assert_runs(scene.objects, "shop/web:2", replicas=5)
+    assert_rolled_back(scene.apply(web(3, behaviour=CRASH, replicas=2), flags=APPLY), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:2", replicas=5)
+    assert_verified(scene.apply(web(3, replicas=2), flags=APPLY))
+    assert_runs(scene.objects, "shop/web:3", replicas=2)
+
+
 @pytest.mark.contract("B1800", "B72")
 def test_it_can_be_kept_once(scene: Scene) -> None:
     """Then the gate has sent it, since it alone owned it; no manifest has asked for it."""

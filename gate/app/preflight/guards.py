@@ -17,7 +17,7 @@ from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Plan
-from gate.core.plan.replica_ownership import Decision
+from gate.core.plan.replica_ownership import REPLICAS_PATH, Decision, Replicas
 from gate.core.plan.workload_body import pause_body
 from gate.core.ssa import managed_fields, unions
 from gate.errors import RefusedError, UsageError
@@ -172,7 +172,7 @@ def refuse_scaled(prepared: Iterable[Prepared], name: Naming = str) -> None:
         raise RefusedError(
             f"{name(item.ref)} has {live} replicas, the manifest asks for {wanted}{last}: {who}",
             reason=Reason.CONFLICT,
-            hint=f"--replicas keep leaves {live}; --replicas apply makes it {wanted}",
+            hint=_choose_replicas(numbers),
         )
 
 
@@ -227,6 +227,10 @@ def refuse_protected_plan(plan: Plan, protected: Sequence[str]) -> None:
     refuse_protected_objects((*written, *plan.target_set.bodies), protected)
 
 
+def _choose_replicas(numbers: Replicas) -> str:
+    return f"--replicas keep leaves {numbers.live}; --replicas apply makes it {numbers.wanted}"
+
+
 def conflict_refusal(
     item: Prepared, conflicts: Sequence[FieldConflict], name: Naming = str
 ) -> RefusedError:
@@ -254,7 +258,9 @@ def _settling(item: Prepared, conflicts: Sequence[FieldConflict]) -> list[str]:
     if managers:
         flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
         ways.append(f"take them over for good: add {flags}")
-    if left and not item.is_return:
+    if [one.path for one in left] == [REPLICAS_PATH] and item.replicas is not None:
+        ways.append(_choose_replicas(item.replicas))
+    elif left and not item.is_return:
         them = ", ".join(one.path for one in left) if managers else "them"
         ways.append(f"leave {them} out of the manifest")
     return ways

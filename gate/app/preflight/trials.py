@@ -15,6 +15,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import Naming, naming
 from gate.core.model.objects import Ref
+from gate.core.plan.replica_ownership import REPLICAS_PATH
 from gate.core.plan.rollback_plan import content
 from gate.core.protocol.effects import Write
 from gate.core.readiness.object_needs import defines, is_definition
@@ -30,7 +31,7 @@ Trials = Mapping[Ref, LiveObject]
 
 NO_DRY_RUN = "does not support dry run"
 """The API server's words about a webhook with side effects, in a 400 response."""
-_REPLICAS = ".spec.replicas"
+
 _TRIED = "-tried"
 """Follows the name under which the successor of an object is tried that is still there."""
 _MOST_NAME_CHARACTERS = 63 - len(_TRIED)
@@ -145,7 +146,7 @@ def managers_taken_over(item: Prepared) -> set[str]:
 
 def _is_settled(item: Prepared, conflict: FieldConflict) -> bool:
     """Tell whether the take-over, or `--replicas apply`, settles a conflict before the apply."""
-    if item.imposes_replicas and conflict.path == _REPLICAS:
+    if item.imposes_replicas and conflict.path == REPLICAS_PATH:
         return True
     return not conflict.subresource and item.takes_over(conflict.manager)
 

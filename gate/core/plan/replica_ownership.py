@@ -90,12 +90,10 @@ class Replicas:
 
     @property
     def is_imposed(self) -> bool:
-        """Whether the user asked for the manifest's number over the scaled one."""
-        return (
-            self.was_scaled
-            and self.decision is Decision.MANIFEST
-            and self.policy is ReplicasPolicy.APPLY
-        )
+        """Whether the user asked for the manifest's number over another one, whoever owns that."""
+        is_other = self.wanted is not None and self.live != self.wanted and not self.scaled_down
+        asks = self.policy is ReplicasPolicy.APPLY and self.decision is Decision.MANIFEST
+        return is_other and asks
 
 
 def without_replicas(value: dict[str, Any]) -> dict[str, Any]:

@@ -190,7 +190,7 @@ def test_each_conflict_has_what_settles_it(gate: Gate, server: Server) -> None:
     server.change({"spec": {"minReadySeconds": 9}}, manager="a b")
     ended = gate.apply(web("2"))
     fields = ["manifest: .spec.", ".spec.replicas (kubectl)", ".spec.minReadySeconds (a b)"]
-    ways = "--take-over 'a b'; leave .spec.replicas out of the manifest; or overwrite"
+    ways = "--take-over 'a b'; --replicas keep leaves 5; --replicas apply makes it 2; or overwrite"
     assert_refused(ended, server, "Conflict", "deployment/web", *fields, ways, "--force-conflicts")
     assert ended.err.count("(kubectl") == 1
 
@@ -201,7 +201,9 @@ def test_a_flag_that_would_not_help_is_not_offered(gate: Gate, server: Server) -
     server.put(web())
     server.change({"spec": {"replicas": 5}}, manager="kubectl", subresource="scale")
     ended = gate.apply(web("2"))
-    assert_refused(ended, server, "Conflict", ".spec.replicas (kubectl)", "leave them out")
+    assert_refused(
+        ended, server, "Conflict", ".spec.replicas (kubectl)", "--replicas keep leaves 5"
+    )
     assert "--take-over" not in ended.err
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import pytest
 
 from gate.core.ssa.last_applied import LAST_APPLIED
+from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import (
     assert_rolled_back,
     assert_runs,
@@ -17,6 +21,7 @@ from tests.bed.expectations import (
 from tests.bed.scene import MERGE_PATCH, Scene, secret, settings, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
 from tests.scenarios.held_configuration import BUDGETS, DOWN, WAITING, keep_off, waiting
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, counted, first, says, writes
@@ -30,10 +35,15 @@ NOT_BACK: Final = ("could not be restored", "not as this run", "as others have i
 """What is said of an object that is not as it was before."""
 
 
-def mend(scene: Scene, value: str | None = "one", key: str = "mode") -> None:
-    """Write a value into the configuration by hand, or remove it."""
+def mend(
+    scene: Scene, value: str | None = "one", key: str = "mode", note: str | None = None
+) -> None:
+    """Write a value into the configuration by hand, or remove it, with kubectl's annotation."""
+    patch: JSON = {"data": {key: value}}
+    if note is not None:
+        patch["metadata"] = {"annotations": {LAST_APPLIED: note}}
     path = scene.objects.path("configmaps", "settings")
-    scene.client.json("PATCH", f"{path}?fieldManager={HAND}", {"data": {key: value}}, MERGE_PATCH)
+    scene.client.json("PATCH", f"{path}?fieldManager={HAND}", patch, MERGE_PATCH)
 
 
 def assert_mended(result: Result) -> None:
@@ -85,6 +95,45 @@ def test_it_does_not_count_how_somebody_mends_it(proxy: Proxy, how: str) -> None
     assert warned(result, ".metadata.labels.by of secret/keys as others have it")
     assert result.duration_seconds < 60.0
     assert_runs(scene.objects, "shop/web:1")
+
+
+@contextmanager
+def waiting_beside_kubectl(proxy: Proxy) -> Iterator[CheckedRun]:
+    """Fail a version of what `kubectl apply` had written first, with its annotation."""
+    scene, manifest = proxy.scene, settings("one")
+    text = json.dumps(manifest, separators=(",", ":")) + "\n"
+    kubectl = "kubectl-client-side-apply"
+    noted = {**manifest["metadata"], "annotations": {LAST_APPLIED: text}}
+    scene.apply_as(kubectl, {**manifest, "metadata": noted})
+    assert_verified(scene.apply(settings("one"), web(), flags=("--take-over", kubectl)))
+    keep_off(proxy, DOWN)
+    with scene.applying(settings("two"), web(2, behaviour=CRASH), flags=BUDGETS) as running:
+        running.wait_for_line(WAITING, 60.0)
+        yield running
+
+
+@pytest.mark.contract("B1816")
+@pytest.mark.parametrize("note", [None, "{}\n"], ids=["value alone", "with annotation"])
+def test_what_kubectl_notes_is_no_part_of_what_is_back(proxy: Proxy, note: str | None) -> None:
+    """`kubectl edit` leaves the annotation as it finds it, `kubectl apply` writes its own."""
+    with waiting_beside_kubectl(proxy) as running:
+        mend(proxy.scene, note=note)
+        result = running.wait()
+    assert_mended(result)
+    assert LAST_APPLIED not in result.stderr
+
+
+@pytest.mark.contract("B1816")
+@pytest.mark.parametrize("note", [None, "{}\n"], ids=["value alone", "with annotation"])
+def test_what_kubectl_notes_is_nothing_to_a_recovery(proxy: Proxy, note: str | None) -> None:
+    """It goes back with a write of the gate, or stays as others wrote it."""
+    with waiting_beside_kubectl(proxy) as running:
+        running.kill()
+    mend(proxy.scene, note=note)
+    result = recover(proxy.scene, "web")
+    assert_mended(result)
+    assert LAST_APPLIED not in result.stderr
+    assert not warned(result, LAST_APPLIED)
 
 
 @pytest.mark.contract("B1816")

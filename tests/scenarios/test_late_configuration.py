@@ -17,6 +17,7 @@ from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.held_configuration import BUDGETS, DOWN, MODES, keep_off
 from tests.scenarios.killing import kill_apply, recover
+from tests.scenarios.pod_replacement import db
 from tests.scenarios.proxy import Proxy, counted, says, writes
 from tests.scenarios.two_namespaces import placed_in, prod
 from tests.scenarios.versions import CRASH, DOCUMENT, mode
@@ -27,9 +28,11 @@ ENVIRONMENT: Final = [{"configMapRef": {"name": "settings"}}]
 LATE: Final = "deployment/web had been returned before configmap/settings: its pods that started"
 
 
-def reading(body: JSON, environment: Sequence[JSON] = ENVIRONMENT) -> JSON:
-    """Return a Deployment with `settings`, or other configuration, in its pods' environment."""
-    body["spec"]["template"]["spec"]["containers"][0]["envFrom"] = environment
+def reading(
+    body: JSON, environment: Sequence[JSON] = ENVIRONMENT, field: str = "envFrom"
+) -> JSON:
+    """Return a workload with `settings`, or other configuration, in its pods' environment."""
+    body["spec"]["template"]["spec"]["containers"][0][field] = environment
     return body
 
 
@@ -60,7 +63,48 @@ def test_a_recovery_says_nothing_of_configuration_that_no_pod_keeps(proxy: Proxy
     scene = proxy.scene
     assert_verified(scene.apply(settings("one"), web()))
     fail_held(proxy, settings("two"), web(2, behaviour=CRASH))
-    assert not warned(recover(scene, "web"), "had been returned before")
+    finished = recover(scene, "web")
+    assert_rolled_back(finished, "CrashLoop")
+    assert mode(scene) == "one"
+    assert not warned(finished, "had been returned before")
+
+
+@pytest.mark.contract("B1803")
+@pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
+@pytest.mark.parametrize(("key", "times"), [("mode", 1), ("size", 0)])
+def test_a_recovery_says_nothing_of_keys_that_are_as_before(
+    proxy: Proxy, kind: str, key: str, times: int
+) -> None:
+    """Pods have the one key in their environment, and the version that failed changed another."""
+    scene = proxy.scene
+    ref = "configMapKeyRef" if kind == "ConfigMap" else "secretKeyRef"
+    field = "data" if kind == "ConfigMap" else "stringData"
+    wanted = [{"name": "SET", "valueFrom": {ref: {"name": "settings", "key": key}}}]
+    good, bad = (
+        {**settings(), "kind": kind, "data": {}, field: {"mode": mode, "size": "1"}}
+        for mode in MODES
+    )
+    assert_verified(scene.apply(good, reading(web(), wanted, "env")))
+    proxy.on(counted(writes("/settings"), lambda number: number > 1), says(DOWN))
+    result = scene.apply(bad, reading(web(2, behaviour=CRASH), wanted, "env"), flags=BUDGETS)
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    proxy.rest()
+    finished = recover(scene, "web")
+    assert_rolled_back(finished, "CrashLoop")
+    assert count_late(finished, "had been returned before") == times
+
+
+@pytest.mark.contract("B1803")
+def test_a_recovery_says_nothing_of_what_has_no_pod(proxy: Proxy) -> None:
+    """Somebody has scaled it to 0: the next pods start with what is back by then."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), reading(web())))
+    fail_held(proxy, settings("two"), reading(web(2, behaviour=CRASH)))
+    scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+    finished = recover(scene, "web")
+    assert_ended(finished, 8, "superseded", "ScaledToZero")
+    assert mode(scene) == "one"
+    assert not warned(finished, "had been returned before")
 
 
 @pytest.mark.contract("B1803", "B1826")
@@ -115,6 +159,22 @@ def test_an_apply_that_returns_it_first_says_what_pods_keep(proxy: Proxy, versio
     assert result.exit_code == 0, str(result)
     assert f"warning     {LATE}" in result.stderr
     assert count_late(result) == (1 if version == 1 else 0)
+
+
+@pytest.mark.contract("B1815")
+@pytest.mark.parametrize("partition", [0, 1])
+def test_an_apply_that_leaves_pods_of_before_says_what_they_keep(
+    proxy: Proxy, partition: int
+) -> None:
+    """A canary by partition is complete, and its pods of lower number are as they were."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), reading(db(1))))
+    fail_held(proxy, settings("two"), reading(db(2, behaviour=CRASH)))
+    result = scene.apply(settings("one"), reading(db(3, partition=partition)))
+    assert result.exit_code == 0, str(result)
+    said = "statefulset/db had been returned before configmap/settings: its pods that started"
+    assert f"warning     {said}" in result.stderr
+    assert count_late(result, said) == partition
 
 
 @pytest.mark.contract("B1815")

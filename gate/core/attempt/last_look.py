@@ -16,6 +16,7 @@ from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set, managed_fields
 from gate.core.ssa.field_set import Fields
 from gate.core.ssa.irreversible_changes import why_irreversible
+from gate.core.ssa.last_applied import without_last_applied
 
 REPLICAS = ("spec.replicas",)
 
@@ -92,7 +93,7 @@ def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:
     if owned is None:
         untracked = not _entries(answer) and content(answer.body) != content(live.body)
         return Finding(FindingKind.CHANGED if untracked else FindingKind.AS_WRITTEN)
-    expected = (left.sent or answer.body).thaw()
+    expected = without_last_applied((left.sent or answer.body).thaw())
     differing = field_set.differing(expected, owned, live.body.thaw())
     paths = tuple(path for path in differing if not (left.autoscaled and path in REPLICAS))
     if not paths:

@@ -5,8 +5,12 @@ Pods that started in between keep it in their environment as the version that fa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.plan.record import Followed, Resumed
 from gate.core.readiness.pod_environment import has_in_environment
@@ -19,8 +23,21 @@ def collect_late(resumed: Resumed, followed: Followed) -> tuple[Ref, ...]:
         return followed.returned_before
     body, namespace = live.workload.template.body.thaw(), followed.ref.namespace
     near = (ref for ref in resumed.written if ref.namespace == namespace)
-    found = (ref for ref in near if has_in_environment(body, ref))
+    found = (ref for ref in near if has_in_environment(body, ref, _find_changed(resumed, ref)))
     return tuple(dict.fromkeys((*followed.returned_before, *found)))
+
+
+def _find_changed(resumed: Resumed, ref: Ref) -> frozenset[str] | None:
+    """Return the keys that are not as before, None if nobody can tell what they return to."""
+    before = next((one.before for one in resumed.record.objects if one.ref == ref), None)
+    if not isinstance(before, Known) or ref in resumed.record.target_set.bodies:
+        return None
+    then, now = (_list_values(one.body.thaw()) for one in (before.value, resumed.written[ref]))
+    return frozenset(key for key in {**then, **now} if then.get(key) != now.get(key))
+
+
+def _list_values(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {**(body.get("data") or {}), **(body.get("binaryData") or {})}
 
 
 def find_late(attempt: Attempt) -> dict[Ref, tuple[Ref, ...]]:

@@ -25,6 +25,7 @@ from gate.core.ssa.field_set import (
     subtract,
     union,
 )
+from gate.core.ssa.last_applied import LAST_APPLIED, without_last_applied
 
 _DATA: Final = ("data", "binaryData")
 _SET_BY_PEOPLE: Final = ("f:metadata", "f:spec", *(f"f:{name}" for name in _DATA))
@@ -111,11 +112,11 @@ def fields_of_others(
 
 def find_changed_paths(written: WrittenObject, live: LiveObject) -> tuple[str, ...]:
     """Name what `live` has otherwise than the object of before, as far as anybody owned it."""
-    before, now, named = _thaw_before(written), live.body.thaw(), None
+    before, now, named = _thaw_before(written), without_last_applied(live.body.thaw()), None
     for one in (written.before, written.after, live):
         for entry in _thaw_managed_fields(one) if one is not None else ():
             named = union(named, entry.get("fieldsV1") or None)
-    return paths(_differing(before, now, named))
+    return paths(_differing(without_last_applied(before), now, named))
 
 
 def _thaw_before(written: WrittenObject) -> dict[str, Any]:
@@ -126,7 +127,8 @@ def _without_notes(body: dict[str, Any]) -> dict[str, Any]:
     """Return an object with only those of its metadata that people set."""
     metadata = body.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
-    noted = {key: value for key, value in annotations.items() if key not in BOOKKEEPING}
+    notes = {*BOOKKEEPING, LAST_APPLIED}
+    noted = {key: value for key, value in annotations.items() if key not in notes}
     return {**body, "metadata": {"labels": metadata.get("labels") or {}, "annotations": noted}}
 
 

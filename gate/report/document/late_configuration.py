@@ -6,21 +6,23 @@ from gate.core.attempt.late_configuration import find_late
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome
+from gate.report.document.running_pods import is_scaled_to_zero, running
 
 
 def describe_late(attempt: Attempt) -> dict[Ref, str]:
-    """Say of each such workload what its pods keep."""
+    """Say of each such workload what its pods keep, if it is to have any."""
     name = attempt.plan.name_of
     return {
         workload: f"{name(workload)} had been returned before {', '.join(map(name, late))}: its"
         " pods that started in between keep that in their environment as the version that failed"
         " had it, until they restart (`restart`)"
         for workload, late in find_late(attempt).items()
+        if not is_scaled_to_zero(attempt, workload)
     }
 
 
 def has_replaced_pods(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether an attempt has rolled out another pod template, completely."""
+    """Tell whether an attempt has rolled out another pod template, and no other pod is left."""
     ending, written = attempt.result.endings.get(ref), attempt.ledger.written.get(ref)
     if ending is None or ending.outcome is not Outcome.VERIFIED or written is None:
         return False
@@ -28,4 +30,5 @@ def has_replaced_pods(attempt: Attempt, ref: Ref) -> bool:
     after = written.after.workload
     if before is None or after is None:
         return False
-    return before.template.body != after.template.body
+    is_other = before.template.body != after.template.body
+    return is_other and running(attempt, ref) in ("new", "none")

@@ -9,23 +9,27 @@ from typing import Final
 
 import pytest
 
+from gate.app.rehearsal.virtual_world import Handle
 from gate.core.ssa.last_applied import LAST_APPLIED
+from sandbox.face import Answer, Request
 from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import (
+    assert_ended,
     assert_rolled_back,
     assert_runs,
     assert_verified,
     images,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import MERGE_PATCH, Scene, secret, settings, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.held_configuration import BUDGETS, DOWN, WAITING, keep_off, waiting
 from tests.scenarios.killing import recover
-from tests.scenarios.proxy import Proxy, counted, first, says, writes
-from tests.scenarios.versions import CRASH, mode
+from tests.scenarios.proxy import Proxy, counted, first, says, status, writes
+from tests.scenarios.versions import CRASH, apply_and_keep, mode
 
 pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
 
@@ -73,7 +77,7 @@ def test_configuration_that_somebody_mends_meanwhile_holds_nothing(proxy: Proxy)
 
 
 @pytest.mark.contract("B1816")
-@pytest.mark.parametrize("how", ["applied", "made again"])
+@pytest.mark.parametrize("how", ["applied", "made again", "made again as text"])
 def test_it_does_not_count_how_somebody_mends_it(proxy: Proxy, how: str) -> None:
     """A manifest may have been applied, or the object deleted and created from it."""
     scene, keys = proxy.scene, proxy.scene.objects.path("secrets", "keys")
@@ -82,11 +86,13 @@ def test_it_does_not_count_how_somebody_mends_it(proxy: Proxy, how: str) -> None
     proxy.on(counted(writes("/secrets"), lambda number: number > 1), says(DOWN))
     with scene.applying(secret("bad"), web(2, behaviour=CRASH), flags=BUDGETS) as running:
         running.wait_for_line("waiting +writing secret/keys", 60.0)
-        if how == "made again":
+        if how != "applied":
             scene.client.json("DELETE", keys)
         noted = {"annotations": {LAST_APPLIED: "{}"}, "labels": {"by": "hand"}}
-        body = {**secret(), "metadata": {"name": "keys", **noted}, "data": before["data"]}
-        del body["stringData"]
+        body = {**secret("good"), "metadata": {"name": "keys", **noted}}
+        if "text" not in how:
+            body["data"] = before["data"]
+            del body["stringData"]
         scene.apply_as(HAND, body)
         result = running.wait()
     assert_rolled_back(result, "CrashLoop")
@@ -196,3 +202,173 @@ def test_a_recovery_finds_what_somebody_has_mended(proxy: Proxy) -> None:
     mend(scene)
     assert_mended(recover(scene, "web"))
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1816")
+def test_what_is_mended_before_a_refusal_is_back(proxy: Proxy) -> None:
+    """The server refuses the gate's write for good, and all is as before."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+
+    def refuses(_: Request, handle: Handle) -> Answer:
+        del handle
+        mend(scene)
+        return status(403, 'admission webhook "policy.example" denied the request: not now')
+
+    proxy.on(counted(writes("/configmaps"), lambda number: number > 1), refuses)
+    assert_mended(scene.apply(settings("two"), web(2, behaviour=CRASH)))
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1816")
+def test_what_was_created_is_not_back_since_others_took_it(proxy: Proxy) -> None:
+    """Before there was none: its deletion gets errors, and somebody applies it for themselves."""
+    scene = proxy.scene
+    assert_verified(scene.apply(web()))
+    proxy.on(writes("/configmaps", method="DELETE"), says(DOWN))
+    flags = (*BUDGETS, "--prune-created")
+    with scene.applying(settings("two"), web(2, behaviour=CRASH), flags=flags) as running:
+        running.wait_for_line("waiting +writing configmap/settings", 60.0)
+        scene.apply_as(HAND, settings("three"))
+        result = running.wait()
+    assert warned(result, "configmap/settings was left alone: kubectl-edit changed data.mode")
+    assert "as it was before" not in result.stderr
+    assert mode(scene) == "three"
+
+
+@pytest.mark.contract("B1816", "B27")
+def test_a_workload_that_somebody_returns_is_theirs(proxy: Proxy) -> None:
+    """Its own write gets errors, and its template is as before: it was taken over all the same."""
+    scene = proxy.scene
+    assert_verified(scene.apply(web()))
+    proxy.on(counted(writes("/deployments"), lambda number: number > 1), says(DOWN))
+    with scene.applying(web(2, behaviour=CRASH), flags=BUDGETS) as running:
+        running.wait_for_line("waiting +writing deployment/web", 60.0)
+        scene.apply_as(HAND, web())
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded")
+
+
+@pytest.mark.contract("B1816")
+def test_a_secret_that_is_mended_in_part_still_holds(proxy: Proxy) -> None:
+    """A key that the version before had not is still there; its manifest has text."""
+    scene = proxy.scene
+    assert_verified(scene.apply(secret("good"), web()))
+    bad, good = secret("bad"), scene.objects.get("secrets", "keys")["data"]
+    bad["stringData"]["new"] = "x"
+    proxy.on(counted(writes("/secrets"), lambda number: number > 1), says(DOWN))
+    with scene.applying(bad, web(2, behaviour=CRASH), flags=BUDGETS) as running:
+        running.wait_for_line("waiting +writing secret/keys", 60.0)
+        bare = {key: secret()[key] for key in ("apiVersion", "kind", "metadata")}
+        scene.apply_as(HAND, {**bare, "data": good})
+        running.wait_for_line("waiting +writing secret/keys", 60.0)
+        assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+        keys = scene.objects.path("secrets", "keys")
+        scene.client.json("PATCH", f"{keys}?fieldManager=x", {"data": {"new": None}}, MERGE_PATCH)
+        result = running.wait()
+    assert_back(result)
+    assert warned(result, f"secret/keys is as it was before: {HAND} wrote that")
+
+
+@pytest.mark.contract("B1816")
+@pytest.mark.parametrize(
+    ("size", "label", "left"),
+    [
+        ("1", None, ""),
+        ("1", "x", ".metadata.labels.by"),
+        ("9", None, ".data.size"),
+        (None, None, ".data.size"),
+    ],
+    ids=["all", "all and more", "not a value", "not a key"],
+)
+def test_what_was_left_to_others_is_left_only_while_it_differs(
+    proxy: Proxy, size: str | None, label: str | None, left: str
+) -> None:
+    """Somebody changed a key before the way back, which left it out and got errors."""
+    scene, path = proxy.scene, proxy.scene.objects.path("configmaps", "settings")
+    good, bad = (
+        manifests.config_map("settings", {"mode": mode, "size": size})
+        for mode, size in (("one", "1"), ("two", "2"))
+    )
+    assert_verified(scene.apply(good, web()))
+    keep_off(proxy, DOWN)
+    with scene.applying(bad, web(2, behaviour=CRASH), flags=BUDGETS) as running:
+        running.wait_for_line("applied +deployment/web")
+        mend(scene, "9", "size")
+        running.wait_for_line("left as others have it: .data.size", 60.0)
+        running.wait_for_line(WAITING, 60.0)
+        patch = {"data": {"mode": "one", "size": size}, "metadata": {"labels": {"by": label}}}
+        scene.client.json("PATCH", f"{path}?fieldManager={HAND}", patch, MERGE_PATCH)
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, BY_HAND)
+    said = [one for one in result.document["warnings"] if "as others have it" in one]
+    assert len(said) == bool(left)
+    assert not left or f"left {left} of configmap/settings as others have it" in said[0]
+    if label:
+        assert f"dropped     configmap/settings: left as others have it: {left}\n" in result.stderr
+
+
+@pytest.mark.contract("B1816")
+def test_only_who_returned_a_value_is_named(proxy: Proxy) -> None:
+    """Others own a key that never changed, and add a label."""
+    scene, path = proxy.scene, proxy.scene.objects.path("configmaps", "settings")
+    assert_verified(scene.apply(settings("one"), web()))
+    mend(scene, "1", "size")
+    scene.client.json("PATCH", f"{path}?fieldManager=sizer", {"data": {"size": "2"}}, MERGE_PATCH)
+    keep_off(proxy, DOWN)
+    with scene.applying(settings("two"), web(2, behaviour=CRASH), flags=BUDGETS) as running:
+        running.wait_for_line(WAITING, 60.0)
+        label = {"metadata": {"labels": {"by": "x"}}}
+        scene.client.json("PATCH", f"{path}?fieldManager=labeller", label, MERGE_PATCH)
+        mend(scene)
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, BY_HAND)
+
+
+@pytest.mark.contract("B1816")
+def test_nobody_returned_what_the_gate_did(proxy: Proxy) -> None:
+    """Somebody else had scaled the workload back, and that is no version of it."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    bad = settings("two"), web(2, replicas=3, behaviour="crash=3")
+    with scene.applying(*bad, flags=BUDGETS) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.kubectl("scale", "deployment/web", "--replicas=2", check=True)
+        result = running.wait()
+    assert result.exit_code == 4, str(result)
+    assert "as it was before" not in result.stderr
+
+
+@pytest.mark.contract("B1816", "B700")
+def test_what_returns_to_an_older_set_is_back_as_that_has_it(proxy: Proxy) -> None:
+    """What was there right before was not verified; a key of it is not in the older set."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    worse, worst = (
+        manifests.config_map("settings", {"mode": mode, "new": "x"}) for mode in ("nine", "eight")
+    )
+    apply_and_keep(scene, worse, web(9, behaviour=CRASH))
+    keep_off(proxy, DOWN)
+    with scene.applying(worst, web(8, behaviour=CRASH), flags=BUDGETS) as running:
+        running.wait_for_line(WAITING, 60.0)
+        mend(scene)
+        running.wait_for_line(WAITING, 60.0)
+        mend(scene, None, "new")
+        result = running.wait()
+    assert warned(result, "configmap/settings is as it was to be: kubectl-edit wrote that")
+    assert_back(result)
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1816", "B145")
+def test_what_is_changed_again_after_it_was_mended_is_not_back(proxy: Proxy) -> None:
+    """The last look is at what others own as well."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        mend(scene)
+        running.wait_for_line("restored +deployment/web", 60.0)
+        mend(scene, "three")
+        result = running.wait()
+    assert warned(result, "configmap/settings is not as this run", "kubectl-edit changed data.mode")

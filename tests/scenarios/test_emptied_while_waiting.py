@@ -12,20 +12,14 @@ from tests.bed.jobs import PHASE, job
 from tests.bed.pods import wait_until_gone
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
-from tests.scenarios.proxy import Proxy, counted, says, status, writes
+from tests.scenarios.held_configuration import BUDGETS, DOWN, keep_off
+from tests.scenarios.proxy import Proxy, counted, says, writes
 from tests.scenarios.versions import CRASH, mode
 
 pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
 
-DOWN: Final = status(500, 'Internal error occurred: failed calling webhook "policy.example": EOF')
-BUDGETS: Final = ("--timeout", "60s", "--rollback-timeout", "90s")
 WAITING: Final = "waiting     writing configmap/settings"
 SLOW: Final = "ready=120"
-
-
-def keep_off(proxy: Proxy) -> None:
-    """Answer with errors to each write of the ConfigMap after that of the way out."""
-    proxy.on(counted(writes("/configmaps"), lambda number: number > 1), says(DOWN))
 
 
 def scale(proxy: Proxy, replicas: int) -> None:
@@ -44,7 +38,7 @@ def test_what_was_at_0_as_all_turned_back_is_still_written(proxy: Proxy, back: i
     """It waits for its configuration, which comes back late, and is judged by what it has then."""
     scene = proxy.scene
     assert_verified(scene.apply(settings("one"), web(), web(name="api")))
-    keep_off(proxy)
+    keep_off(proxy, DOWN)
     bad = settings("two"), web(2, behaviour=SLOW), web(2, name="api", behaviour="crash=3")
     with scene.applying(*bad, flags=BUDGETS) as running:
         running.wait_for_line(UNDER_WAY)
@@ -67,7 +61,7 @@ def test_what_is_scaled_to_0_while_it_waits_is_still_written(proxy: Proxy, name:
     """Whether it is what failed, or goes back with it."""
     scene, other = proxy.scene, "api" if name == "web" else "web"
     assert_verified(scene.apply(settings("one"), web(), web(name="api")))
-    keep_off(proxy)
+    keep_off(proxy, DOWN)
     failing, slow = web(2, name=name, behaviour=CRASH), web(2, name=other, behaviour=SLOW)
     with scene.applying(settings("two"), failing, slow, flags=BUDGETS) as running:
         running.wait_for_line(WAITING, 60.0)
@@ -86,7 +80,7 @@ def test_it_goes_back_once_nothing_is_awaited_any_more(proxy: Proxy) -> None:
     """Its configuration gets errors to the end of the budget: the template goes back alone."""
     scene = proxy.scene
     assert_verified(scene.apply(settings("one"), web(), web(name="api")))
-    keep_off(proxy)
+    keep_off(proxy, DOWN)
     bad = settings("two"), web(2, behaviour=SLOW), web(2, name="api", behaviour="crash=3")
     with scene.applying(*bad, flags=BUDGETS) as running:
         running.wait_for_line(UNDER_WAY)

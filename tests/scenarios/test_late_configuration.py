@@ -28,9 +28,7 @@ ENVIRONMENT: Final = [{"configMapRef": {"name": "settings"}}]
 LATE: Final = "deployment/web had been returned before configmap/settings: its pods that started"
 
 
-def reading(
-    body: JSON, environment: Sequence[JSON] = ENVIRONMENT, field: str = "envFrom"
-) -> JSON:
+def reading(body: JSON, environment: Sequence[JSON] = ENVIRONMENT, field: str = "envFrom") -> JSON:
     """Return a workload with `settings`, or other configuration, in its pods' environment."""
     body["spec"]["template"]["spec"]["containers"][0][field] = environment
     return body

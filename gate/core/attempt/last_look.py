@@ -89,7 +89,7 @@ def compare(left: LeftObject, fact: Fact[LiveObject]) -> Finding:
 
 def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:
     answer = left.answer
-    owned = _find_owned_fields(left)
+    owned = _find_compared_fields(left)
     if owned is None:
         untracked = not _entries(answer) and content(answer.body) != content(live.body)
         return Finding(FindingKind.CHANGED if untracked else FindingKind.AS_WRITTEN)
@@ -106,10 +106,11 @@ def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:
     return Finding(FindingKind.CHANGED, _who_changed(left, live, owned, paths), paths)
 
 
-def _find_owned_fields(left: LeftObject) -> Fields | None:
+def _find_compared_fields(left: LeftObject) -> Fields | None:
     """Return what our manager owned in the answer, by applies and by patches.
 
-    Of what was sent to restore an object beside the workloads, all, whoever owns it.
+    Of an object beside the workloads that was restored, what anybody owned: others may have
+    restored it. Of that only what was sent is compared.
     """
     owned: Fields | None = None
     if left.sent is not None and left.answer.workload is None:

@@ -17,10 +17,13 @@ from gate.core.readiness.pod_environment import has_in_environment
 
 
 def collect_late(resumed: Resumed, followed: Followed) -> tuple[Ref, ...]:
-    """Return what a workload was returned before, by the record or as it was found."""
+    """Return what a workload was returned before, by the record or as it was found.
+
+    Of one that is still to be returned, or again, that is nothing: its configuration goes first.
+    """
     live = resumed.restored.get(followed.ref)
     if live is None or live.workload is None:
-        return followed.returned_before
+        return ()
     body, namespace = live.workload.template.body.thaw(), followed.ref.namespace
     near = (ref for ref in resumed.written if ref.namespace == namespace)
     found = (ref for ref in near if has_in_environment(body, ref, _find_changed(resumed, ref)))
@@ -49,8 +52,7 @@ def find_late(attempt: Attempt) -> dict[Ref, tuple[Ref, ...]]:
     if resumed is None or is_left_open(attempt):
         return {}
     restored, found = attempt.ledger.restored, {}
-    for one in resumed.record.followed if resumed.back else ():
-        late = tuple(ref for ref in collect_late(resumed, one) if ref in restored)
-        if late and one.ref in restored:
+    for one in resumed.record.followed:
+        if late := tuple(ref for ref in collect_late(resumed, one) if ref in restored):
             found[one.ref] = late
     return found

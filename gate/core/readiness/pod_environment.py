@@ -14,9 +14,7 @@ _REFERENCES: Final[Mapping[str, tuple[str, ...]]] = {
 """Fields of `env` and `envFrom`, by the kind that they name; a mounted file changes in time."""
 
 
-def has_in_environment(
-    body: Any, configuration: Ref, keys: Collection[str] | None = None
-) -> bool:
+def has_in_environment(body: Any, configuration: Ref, keys: Collection[str] | None = None) -> bool:
     """Tell whether any container that an object describes has it, or these `keys`, there."""
     if isinstance(body, list):
         return any(has_in_environment(one, configuration, keys) for one in body)

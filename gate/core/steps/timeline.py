@@ -183,7 +183,7 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
     yield from describe_refusals(before, after)
     for ref, paths in after.ledger.dropped_paths.items():
         known = before.ledger.dropped_paths.get(ref, ())
-        if new := paths[len(known) :]:
+        if new := [path for path in paths if path not in known]:
             dropped = ", ".join(new)
             yield "dropped", f"{after.plan.name_of(ref)}: left as others have it: {dropped}"
     for ref, paths in after.ledger.kept_paths.items():

@@ -113,7 +113,7 @@ def fields_of_others(
 def find_changed_paths(written: WrittenObject, live: LiveObject) -> tuple[str, ...]:
     """Name what `live` has otherwise than the object of before, as far as anybody owned it."""
     before, now, named = _thaw_before(written), without_last_applied(live.body.thaw()), None
-    for one in (written.before, written.after, live):
+    for one in (written.before, live):
         for entry in _thaw_managed_fields(one) if one is not None else ():
             named = union(named, entry.get("fieldsV1") or None)
     return paths(_differing(without_last_applied(before), now, named))

@@ -74,8 +74,6 @@ def with_dropped_now(attempt: Attempt, head: PlannedWrite, shown: LiveObject) ->
     They may have changed it more than once while the write was held.
     """
     written = attempt.ledger.written[head.ref]
-    if shown.workload is not None:
-        return attempt
     left = set(find_changed_paths(written, shown))
     known = attempt.ledger.dropped_paths.get(head.ref, ())
     still = tuple(path for path in known if path.removeprefix(".") in left)

@@ -22,7 +22,7 @@ from gate.core.writes.returned_by_others import is_returned
 
 
 def find_shown(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> LiveObject | None:
-    """Return the object that shows by a read that a write back is done, None if none does.
+    """Return the object that shows, read after a try of a write back, that it is done, or None.
 
     A lost answer is not waited for again: every earlier request has an older `resourceVersion`,
     so that none of them can undo it. Nor is one that the server does not do, where somebody else
@@ -30,12 +30,11 @@ def find_shown(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Liv
     """
     if retry is None or head.verb is not Verb.APPLY:
         return None
-    live, written = attempt.ledger.live.get(head.ref), attempt.ledger.written.get(head.ref)
-    if live is None or written is None or not (retry.uncertain or retry.refused is not None):
+    live, is_known = attempt.ledger.live.get(head.ref), head.ref in attempt.ledger.written
+    if live is None or not is_known or not (retry.uncertain or retry.refused is not None):
         return None
-    if retry.uncertain and _has_landed_back(attempt, head, live):
-        return live
-    return live if is_returned(head, written, live) else None
+    is_done = _has_landed_back(attempt, head, live) or is_returned(attempt, head, live)
+    return live if is_done else None
 
 
 def _has_landed_back(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:

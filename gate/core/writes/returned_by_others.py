@@ -6,52 +6,48 @@ from collections.abc import Iterator
 from typing import Any
 
 from gate.core.attempt.state import Attempt
-from gate.core.model.body import contains
+from gate.core.model.body import Body, contains
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedWrite
-from gate.core.plan.rollback_plan import WrittenObject
-from gate.core.ssa.field_set import Fields, select_changed, subtract, union
+from gate.core.ssa.field_set import Fields, select_changed, subtract
 from gate.core.ssa.last_applied import without_last_applied
 from gate.core.ssa.managed_fields import as_stored, owned_fields
 
 
-def is_returned(head: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
-    """Tell whether a write back would change no value of `live`: all of it is as it was to be.
+def is_returned(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
+    """Tell whether `live` has all that a write back sets, and what else is ours as it was to be.
 
     Whoever owns it, and if it was deleted and made again. Never for a workload: who writes one has
     taken it over, whatever stands in it.
     """
-    if live.workload is not None:
+    wanted = _find_wanted(attempt, head.ref)
+    if live.workload is not None or wanted is None:
         return False
     back, now = (without_last_applied(one.thaw()) for one in (head.body, live.body))
     if not contains(back, now):
         return False
-    ours = as_stored(owned_fields(_list_entries(live), head.field_manager))
+    ours = owned_fields(_list_entries(live), head.field_manager)
     beyond = select_changed(now, back, ours)
-    before = written.before.body.thaw() if written.before is not None else {}
-    is_as_before = select_changed(now, before, beyond) is None
-    return is_as_before and subtract(beyond, _find_others(live, head.field_manager)) is None
+    return select_changed(now, wanted.thaw(), beyond) is None
 
 
 def find_returners(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
     """Return who wrote back what our way back is to have restored: other managers alone own it.
 
-    None if our own write did, or if nobody can tell.
+    Nobody if our own write did, or if that cannot be told.
     """
     live, written = attempt.ledger.restored.get(ref), attempt.ledger.written.get(ref)
     after = written.after if written is not None else attempt.plan.trial(ref)
     manager = written.field_manager if written is not None else FIELD_MANAGER
-    before, wanted = attempt.plan.before(ref), attempt.plan.target_set.bodies.get(ref)
-    if wanted is None and before is not None:
-        wanted = before.body
+    wanted = _find_wanted(attempt, ref)
     if live is None or live.workload is not None or after is None or wanted is None:
         return ()
     now, then, back = (one.thaw() for one in (live.body, after.body, wanted))
     ours = owned_fields(_list_entries(live), manager)
     found: dict[str, None] = {}
-    for name, fields in _iter_others(live, manager):
+    for name, fields in _iter_owners(live):
         changed = select_changed(now, then, subtract(fields, ours))
         if subtract(changed, select_changed(now, back, changed)) is not None:
             found[name] = None
@@ -65,20 +61,19 @@ def describe_returned(attempt: Attempt, ref: Ref) -> str:
     return f"{attempt.plan.name_of(ref)} is as it {as_wanted}: {who} wrote that" if who else ""
 
 
-def _find_others(live: LiveObject, manager: str) -> Fields | None:
-    found: Fields | None = None
-    for _, fields in _iter_others(live, manager):
-        found = union(found, fields)
-    return found
+def _find_wanted(attempt: Attempt, ref: Ref) -> Body | None:
+    """Return what the way back returns an object to, None if that is nothing, or is not known."""
+    before = attempt.plan.before(ref)
+    return attempt.plan.target_set.bodies.get(ref) or (before.body if before is not None else None)
 
 
-def _iter_others(live: LiveObject, manager: str) -> Iterator[tuple[str, Fields]]:
-    """Yield what each other manager owns of the object itself."""
+def _iter_owners(live: LiveObject) -> Iterator[tuple[str, Fields]]:
+    """Yield what each manager owns of the object itself."""
     entries = _list_entries(live)
     for entry in entries:
         name, operation = str(entry.get("manager")), str(entry.get("operation"))
         fields = as_stored(owned_fields(entries, name, operation))
-        if fields is not None and name != manager and not entry.get("subresource"):
+        if fields is not None and not entry.get("subresource"):
             yield name, fields
 
 

@@ -35,6 +35,8 @@ pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment i
 
 HAND: Final = "kubectl-edit"
 BY_HAND: Final = "configmap/settings is as it was before: kubectl-edit wrote that"
+LOOK_SECONDS: Final = 8.0
+"""In which a gate that waits has read again what it waits for."""
 NOT_BACK: Final = ("could not be restored", "not as this run", "as others have it", "left alone")
 """What is said of an object that is not as it was before."""
 
@@ -54,6 +56,12 @@ def assert_mended(result: Result) -> None:
     """Expect that all is as before, and that the report says who wrote the configuration."""
     assert warned(result, BY_HAND)
     assert_back(result)
+
+
+def assert_holds(proxy: Proxy) -> None:
+    """Expect that the gate looks, and the workload stays at the version that failed."""
+    proxy.clock.wait(LOOK_SECONDS)
+    assert images(proxy.scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
 def assert_back(result: Result) -> None:
@@ -101,6 +109,19 @@ def test_it_does_not_count_how_somebody_mends_it(proxy: Proxy, how: str) -> None
     assert warned(result, ".metadata.labels.by of secret/keys as others have it")
     assert result.duration_seconds < 60.0
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1816")
+def test_what_is_made_again_with_another_value_is_not_back(proxy: Proxy) -> None:
+    """Whoever did that owns it, and it is not as it was."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        scene.client.json("DELETE", scene.objects.path("configmaps", "settings"))
+        scene.apply_as(HAND, settings("three"))
+        result = running.wait()
+    assert warned(result, "configmap/settings", "kubectl-edit created it again")
+    assert "as it was before" not in result.stderr
+    assert mode(scene) == "three"
 
 
 @contextmanager
@@ -152,12 +173,10 @@ def test_configuration_that_is_mended_in_part_still_holds(proxy: Proxy) -> None:
     bad = manifests.config_map("settings", after), web(2, behaviour=CRASH)
     with scene.applying(*bad, flags=BUDGETS) as running:
         running.wait_for_line(WAITING, 60.0)
-        mend(scene, "three")
         mend(scene, "1", "size")
-        running.wait_for_line(WAITING, 60.0)
+        assert_holds(proxy)
         mend(scene)
-        running.wait_for_line(WAITING, 60.0)
-        assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+        assert_holds(proxy)
         mend(scene, None, "new")
         result = running.wait()
     assert_mended(result)
@@ -254,16 +273,14 @@ def test_a_secret_that_is_mended_in_part_still_holds(proxy: Proxy) -> None:
     """A key that the version before had not is still there; its manifest has text."""
     scene = proxy.scene
     assert_verified(scene.apply(secret("good"), web()))
+    keys = scene.objects.path("secrets", "keys")
     bad, good = secret("bad"), scene.objects.get("secrets", "keys")["data"]
     bad["stringData"]["new"] = "x"
     proxy.on(counted(writes("/secrets"), lambda number: number > 1), says(DOWN))
     with scene.applying(bad, web(2, behaviour=CRASH), flags=BUDGETS) as running:
         running.wait_for_line("waiting +writing secret/keys", 60.0)
-        bare = {key: secret()[key] for key in ("apiVersion", "kind", "metadata")}
-        scene.apply_as(HAND, {**bare, "data": good})
-        running.wait_for_line("waiting +writing secret/keys", 60.0)
-        assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-        keys = scene.objects.path("secrets", "keys")
+        scene.client.json("PATCH", f"{keys}?fieldManager={HAND}", {"data": good}, MERGE_PATCH)
+        assert_holds(proxy)
         scene.client.json("PATCH", f"{keys}?fieldManager=x", {"data": {"new": None}}, MERGE_PATCH)
         result = running.wait()
     assert_back(result)
@@ -354,7 +371,8 @@ def test_what_returns_to_an_older_set_is_back_as_that_has_it(proxy: Proxy) -> No
     with scene.applying(worst, web(8, behaviour=CRASH), flags=BUDGETS) as running:
         running.wait_for_line(WAITING, 60.0)
         mend(scene)
-        running.wait_for_line(WAITING, 60.0)
+        proxy.clock.wait(LOOK_SECONDS)
+        assert images(scene.objects.get("deployments", "web")) == ["shop/web:8"]
         mend(scene, None, "new")
         result = running.wait()
     assert warned(result, "configmap/settings is as it was to be: kubectl-edit wrote that")

@@ -13,6 +13,7 @@ from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.record import Kept, Reach
+from gate.core.plan.replica_ownership import Scaler
 from gate.core.rollout.causes import Cause
 from gate.wire import decode
 from gate.wire.decode import DecodeError
@@ -52,7 +53,8 @@ def encode_kept(one: Kept) -> dict[str, Any]:
         "version": one.resource_version,
         "changes": one.changes,
         "forced": one.forced,
-        "autoscaled": one.autoscaled,
+        "autoscaled": one.scaler.keeps_live,
+        "by_people": one.scaler is Scaler.PEOPLE,
         "unreached": one.reach.is_unreached,
         "in_doubt": one.reach.is_in_doubt,
         "refusal": _refusal(one.reach.refusal),
@@ -73,7 +75,7 @@ def kept_of(value: Mapping[str, Any]) -> Kept:
         resource_version=str(value["version"]),
         changes=value["changes"] is True,
         forced=value["forced"] is True,
-        autoscaled=value["autoscaled"] is True,
+        scaler=_scaler_of(value),
         reach=Reach(
             is_unreached=value.get("unreached") is True,
             is_in_doubt=value.get("in_doubt") is True,
@@ -81,6 +83,13 @@ def kept_of(value: Mapping[str, Any]) -> Kept:
             is_open=value.get("open") is True,
         ),
     )
+
+
+def _scaler_of(value: Mapping[str, Any]) -> Scaler:
+    """Read who decides on the replicas; earlier versions do not tell people from autoscalers."""
+    if value["autoscaled"] is not True:
+        return Scaler.MANIFEST
+    return Scaler.PEOPLE if value.get("by_people") is True else Scaler.AUTOSCALER
 
 
 def _refusal(cause: Cause | None) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.interrupting import UNDER_WAY
-from tests.bed.scene import Scene, web
+from tests.bed.scene import Scene, autoscaler, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
 from tests.scenarios.killing import recover
@@ -24,6 +24,10 @@ IMPOSED = ("--replicas", "apply")
 LONG_SECONDS = 300.0
 SCALED = "deployment/web keeps 7 replicas, not the 5 of before: tests has scaled it since"
 BAD: dict[str, object] = {"behaviour": "never-ready", "progress_deadline_seconds": 15}
+SANDBOX = pytest.mark.sandbox_only("minutes of waiting for the lock of the dead gate")
+KEEPS_THE_LIVE = pytest.mark.parametrize(
+    ("replicas", "flags"), [(3, ("--replicas", "keep")), (None, ())], ids=["kept", "not-named"]
+)
 DIES_ON_ITS_WAY = pytest.mark.parametrize("line", [UNDER_WAY, "restored +deployment/web"])
 
 
@@ -58,7 +62,7 @@ def test_the_number_and_whose_it_is_are_said(scene: Scene, *, is_older: bool) ->
 
 
 @pytest.mark.contract("B1821", "B530")
-@pytest.mark.sandbox_only("minutes of waiting for the lock of the dead gate")
+@SANDBOX
 @pytest.mark.parametrize("is_older", [False, True])
 @DIES_ON_ITS_WAY
 def test_a_recovery_says_it_too(scene: Scene, line: str, *, is_older: bool) -> None:
@@ -93,8 +97,72 @@ def test_the_attempts_own_number_is_somebodys_once_they_have_set_it(
     assert_runs(scene.objects, "shop/web:1", replicas=3)
 
 
+@pytest.mark.contract("B1821", "B71", "B72")
+@KEEPS_THE_LIVE
+def test_it_is_said_where_the_attempt_keeps_the_live_number(
+    scene: Scene, replicas: int | None, flags: tuple[str, ...]
+) -> None:
+    """Nobody but people decides on it: they meant the version that failed, or the one of before."""
+    serve(scene)
+    with scene.applying(web(3, replicas=replicas, **BAD), flags=flags) as running:
+        running.wait_for_line(UNDER_WAY)
+        scale(scene, 7)
+        result = running.wait(LONG_SECONDS)
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert warned(result, SCALED)
+    assert_runs(scene.objects, "shop/web:1", replicas=7)
+
+
 @pytest.mark.contract("B1821", "B530")
-@pytest.mark.sandbox_only("minutes of waiting for the lock of the dead gate")
+@SANDBOX
+@KEEPS_THE_LIVE
+@DIES_ON_ITS_WAY
+def test_a_recovery_says_it_of_a_kept_number(
+    scene: Scene, line: str, replicas: int | None, flags: tuple[str, ...]
+) -> None:
+    """The record tells what people decide on from what an autoscaler does."""
+    serve(scene)
+    with scene.applying(web(3, replicas=replicas, **BAD), flags=flags) as running:
+        running.wait_for_line(line, LONG_SECONDS)
+        scale(scene, 7)
+        running.kill()
+    result = recover(scene, "web")
+    assert result.exit_code == 4, str(result)
+    assert warned(result, SCALED)
+    assert_runs(scene.objects, "shop/web:1", replicas=7)
+
+
+@pytest.mark.contract("B1821", "B71")
+@pytest.mark.parametrize("replicas", [3, None])
+def test_nothing_is_said_where_an_autoscaler_decides(scene: Scene, replicas: int | None) -> None:
+    """It may have any number at any time, whatever its field manager is called."""
+    assert_verified(scene.apply(web(replicas=3), autoscaler()))
+    with scene.applying(web(3, replicas=replicas, **BAD)) as running:
+        running.wait_for_line(UNDER_WAY)
+        scale(scene, 7)
+        result = running.wait(LONG_SECONDS)
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert not warned(result, "has scaled it since"), result.document["warnings"]
+    assert_runs(scene.objects, "shop/web:1", replicas=7)
+
+
+@pytest.mark.contract("B1821", "B71", "B530")
+@SANDBOX
+def test_nor_by_a_recovery(scene: Scene) -> None:
+    """The record says that an autoscaler decides."""
+    assert_verified(scene.apply(web(replicas=3), autoscaler()))
+    with scene.applying(web(3, replicas=None, **BAD)) as running:
+        running.wait_for_line(UNDER_WAY)
+        scale(scene, 7)
+        running.kill()
+    result = recover(scene, "web")
+    assert result.exit_code == 4, str(result)
+    assert not warned(result, "has scaled it since"), result.document["warnings"]
+    assert_runs(scene.objects, "shop/web:1", replicas=7)
+
+
+@pytest.mark.contract("B1821", "B530")
+@SANDBOX
 @pytest.mark.parametrize("is_older", [False, True])
 def test_a_recovery_that_may_force_leaves_it_theirs(scene: Scene, *, is_older: bool) -> None:
     """It forces what others had as the dead gate wrote, and not what they have set since."""
@@ -112,7 +180,7 @@ def test_a_recovery_that_may_force_leaves_it_theirs(scene: Scene, *, is_older: b
 
 
 @pytest.mark.contract("B1821", "B1581")
-@pytest.mark.sandbox_only("minutes of waiting for the lock of the dead gate")
+@SANDBOX
 @pytest.mark.parametrize("is_older", [False, True])
 @DIES_ON_ITS_WAY
 def test_a_recovery_calls_a_0_of_somebodys_so(scene: Scene, line: str, *, is_older: bool) -> None:

@@ -17,6 +17,7 @@ from gate.core.plan.plan import PlannedObject, PlannedWrite
 from gate.core.plan.replica_ownership import (
     Decision,
     Replicas,
+    Scaler,
     autoscaled_body,
     without_replicas,
 )
@@ -32,7 +33,8 @@ class Prepared:
 
     `taken` are the managed fields after the take-over, None if nothing is taken over.
     `claims` are fields without an owner that it also takes over, so that the apply removes them.
-    `replicas` are the numbers of an existing workload. `is_return` says whether the body is that
+    `autoscaled`: the live number of replicas is kept, whoever decides on it. `replicas` are the
+    numbers of an existing workload. `is_return` says whether the body is that
     of an earlier version and not of a manifest. If it `replaces` the live object, that is deleted
     first.
     """
@@ -85,6 +87,14 @@ class Prepared:
         owners = ownership.owners_of(managed_fields, ("spec", "replicas"))
         return any(manager != FIELD_MANAGER for manager, _ in owners)
 
+    @property
+    def _scaler(self) -> Scaler:
+        """Who decides on the replicas; what has no manifest does not ask for autoscalers."""
+        if not self.autoscaled:
+            return Scaler.MANIFEST
+        is_kept = self.replicas is not None and not self.replicas.is_autoscaled
+        return Scaler.PEOPLE if is_kept or self.is_return else Scaler.AUTOSCALER
+
     def sent_body(self) -> dict[str, Any]:
         """Return the body as it would be sent now, with the autoscaler's rule applied."""
         if self.autoscaled and self.live is not None:
@@ -117,7 +127,7 @@ class Prepared:
             Verb.APPLY,
             Body.of(self.body),
             force=self.force or self.imposes_replicas,
-            autoscaled=self.autoscaled,
+            scaler=self._scaler,
         )
         if self.taken is None:
             return (apply,)

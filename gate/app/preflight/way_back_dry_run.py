@@ -116,7 +116,7 @@ def _predict_written(
         return WrittenObject(before, before) if before is not None else None
     if trial is None:
         return None
-    return WrittenObject(before, trial, write.force, write.autoscaled, write.field_manager)
+    return WrittenObject(before, trial, write.force, write.scaler, write.field_manager)
 
 
 def _list_applies(plan: Plan, written: FrozenMap[Ref, WrittenObject]) -> list[PlannedWrite]:

@@ -34,7 +34,7 @@ def is_empty(attempt: Attempt, ref: Ref) -> bool:
 def _find_applied(record: Record, ref: Ref) -> int | None:
     """Return the replicas that were applied because the manifest asks for them, None for none."""
     kept = next((one for one in record.objects if one.ref == ref), None)
-    if record.command != "apply" or kept is None or kept.autoscaled:
+    if record.command != "apply" or kept is None or kept.scaler.keeps_live:
         return None
     if isinstance(kept.expected, Body):
         named = kept.expected.thaw().get("spec", {}).get("replicas")

@@ -161,7 +161,7 @@ def _make_kept(plan: Plan, planned: PlannedObject, write: PlannedWrite) -> Kept:
         or _changes(before, trial, write.body)
         or removes_taken_fields(planned, plan.writes),
         forced=write.force,
-        autoscaled=write.autoscaled,
+        scaler=write.scaler,
     )
 
 

@@ -23,7 +23,7 @@ def find_kept_otherwise(plan: Plan, kept: LiveObject) -> tuple[str, ...]:
     if write is None:
         return ()
     body = write.body
-    if write.autoscaled:
+    if write.scaler.keeps_live:
         body = Body.of(without_replicas(body.thaw()))
     return find_altered(body, kept, write.field_manager)
 

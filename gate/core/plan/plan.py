@@ -18,6 +18,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.plan.phases import NO_NEEDS, Phase, find_needs, order_by_phase
 from gate.core.plan.record import Resumed
+from gate.core.plan.replica_ownership import Scaler
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.policy import OnFailure, Policy
@@ -28,8 +29,8 @@ from gate.core.rollout.snapshot import Snapshot
 class PlannedWrite:
     """A write without its preconditions, which are set when it is sent.
 
-    `autoscaled`: not the manifest but an autoscaler, or whoever has scaled it, decides on
-    `spec.replicas`. The live number is sent, or the field is left to its other owner.
+    `scaler` decides on `spec.replicas`: if it is not the manifest, the live number is sent, or the
+    field is left to its other owner.
     `over_any_change`: the write is right whatever others have changed since the object was read.
     `needs` are objects that are written earlier and have to be ready, or complete if they are
     followed, before this write is sent.
@@ -40,7 +41,7 @@ class PlannedWrite:
     body: Body
     field_manager: str = FIELD_MANAGER
     force: bool = False
-    autoscaled: bool = False
+    scaler: Scaler = Scaler.MANIFEST
     over_any_change: bool = False
     needs: tuple[Ref, ...] = ()
 

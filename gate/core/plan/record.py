@@ -16,6 +16,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
+from gate.core.plan.replica_ownership import Scaler
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
@@ -50,7 +51,8 @@ class Kept:
     `before` is Unknown if it is not kept: too large, or a Secret. `expected` is what the server's
     dry run made of our write (without a resourceVersion), the body that is sent if there could be
     no dry run, or None if it is not kept. `uid` and `resource_version` are those of before, "" for
-    what our write creates; `changes` is whether our write changes anything.
+    what our write creates; `changes` is whether our write changes anything. `scaler` decides on its
+    number of replicas.
     """
 
     ref: Ref
@@ -61,7 +63,7 @@ class Kept:
     resource_version: str = ""
     changes: bool = True
     forced: bool = False
-    autoscaled: bool = False
+    scaler: Scaler = Scaler.MANIFEST
     reach: Reach = field(default_factory=Reach)
 
     @property
@@ -81,8 +83,9 @@ class RemovedPod:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A workload whose rollout is followed; `baseline` is Unknown if nobody can tell what served.
+    """A workload whose rollout is followed.
 
+    `baseline` is what served before, Absent if nothing did, Unknown if nobody can tell.
     `why` is the failure of its own version that led the attempt back, followed by the underlying
     causes; empty if nothing was found against it. `removed` are the pods that are removed because
     they block it. `is_replaced` is whether what was there before is deleted for it to be created.

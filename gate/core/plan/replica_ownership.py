@@ -41,6 +41,20 @@ class Decision(enum.Enum):
     """It is refused: somebody has to say which number counts."""
 
 
+class Scaler(enum.Enum):
+    """Who decides how many replicas a written workload has."""
+
+    MANIFEST = enum.auto()
+    PEOPLE = enum.auto()
+    """Whoever has scaled it."""
+    AUTOSCALER = enum.auto()
+
+    @property
+    def keeps_live(self) -> bool:
+        """Whether a write sends the live number, or leaves it to its other owner."""
+        return self is not Scaler.MANIFEST
+
+
 @dataclass(frozen=True, slots=True)
 class Replicas:
     """The replica counts of an existing workload, and what follows from them.

@@ -21,6 +21,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan, PlannedWrite, failed_first
 from gate.core.plan.replica_ownership import (
+    Scaler,
     with_live_replicas,
     with_replicas_as_in,
     would_default_replicas,
@@ -56,7 +57,7 @@ class WrittenObject:
     before: LiveObject | None
     after: LiveObject
     forced: bool = False
-    autoscaled: bool = False
+    scaler: Scaler = Scaler.MANIFEST
     field_manager: str = FIELD_MANAGER
     is_created: Fact[bool] = Unknown("no answer was kept")
 
@@ -261,7 +262,7 @@ def _restorations(
 
 
 def _find_left(plan: Plan, ref: Ref, object_: WrittenObject) -> LiveObject:
-    """Return an object as our write left it: a recovery found it with what others set since."""
+    """Return our write's answer, or its dry run: a recovery finds what others set since, too."""
     dry_run = plan.trial(ref) if plan.resumed is not None else None
     return object_.after if dry_run is None else dry_run
 
@@ -328,9 +329,10 @@ def _member_write(ref: Ref, object_: WrittenObject, body: Body) -> PlannedWrite:
     """
     if object_.before is None:
         has_replicas = "replicas" in (object_.after.body.thaw().get("spec") or {})
-        return PlannedWrite(ref, Verb.APPLY, body, autoscaled=has_replicas)
+        scaler = Scaler.PEOPLE if has_replicas else Scaler.MANIFEST
+        return PlannedWrite(ref, Verb.APPLY, body, scaler=scaler)
     value = with_replicas_as_in(body.thaw(), _value_before(object_, object_.before))
-    return PlannedWrite(ref, Verb.APPLY, Body.of(value), autoscaled=object_.autoscaled)
+    return PlannedWrite(ref, Verb.APPLY, Body.of(value), scaler=object_.scaler)
 
 
 def _release(ref: Ref, object_: WrittenObject) -> PlannedWrite:
@@ -365,7 +367,7 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
         return _given_back(ref, object_, before)
     value = _value_before(object_, before)
     body = with_allocations(without_pause(value), before.body.thaw(), object_.after.body.thaw())
-    return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
+    return PlannedWrite(ref, Verb.APPLY, Body.of(body), scaler=object_.scaler)
 
 
 def _value_before(object_: WrittenObject, before: LiveObject) -> dict[str, Any]:

@@ -44,4 +44,4 @@ def _as_created(kept: Kept, expected: LiveObject) -> WrittenObject:
     """Return an object as the dry run showed it would be created; its real uid is not known."""
     after = replace(expected, uid="", resource_version="")
     created = Known(value=True)
-    return WrittenObject(None, after, kept.forced, kept.autoscaled, kept.field_manager, created)
+    return WrittenObject(None, after, kept.forced, kept.scaler, kept.field_manager, created)

@@ -20,7 +20,7 @@ def collect_resumed(
     set that it returned to the bodies are not kept as the server answered them.
     """
     went_out = {
-        ref: LeftObject(one.after, None, one.field_manager, one.autoscaled)
+        ref: LeftObject(one.after, None, one.field_manager, one.scaler.keeps_live)
         for ref, one in written.items()
     }
     left = {ref: LeftObject(live) for ref, live in resumed.restored.items()}
@@ -30,5 +30,5 @@ def collect_resumed(
         if live is None or before is None or kept.ref in resumed.record.target_set.bodies:
             continue
         if before.uid == live.uid:
-            left[kept.ref] = LeftObject(before, autoscaled=kept.autoscaled)
+            left[kept.ref] = LeftObject(before, autoscaled=kept.scaler.keeps_live)
     return {**went_out, **left}

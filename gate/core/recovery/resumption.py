@@ -323,7 +323,7 @@ def _written_object(kept: Kept, live: LiveObject, *, is_returned: bool) -> Writt
         after = _as_expected(kept.expected, live, kept.field_manager)
         # What is live is what the way back left; the way out left what its dry run shows.
         after = replace(kept.expected, uid=live.uid) if is_returned else after
-    written = WrittenObject(before, after, kept.forced, kept.autoscaled, kept.field_manager)
+    written = WrittenObject(before, after, kept.forced, kept.scaler, kept.field_manager)
     # No answer (201 or 200) is kept: if no other manager owns a field of it, the dead gate made it.
     is_created = Known(written.created)
     return replace(written, is_created=is_created) if written.created else written

@@ -52,4 +52,4 @@ def _as_written(kept: Kept) -> WrittenObject | None:
     if not kept.reach.is_known_written:
         return None
     after = replace(kept.expected, uid=kept.uid)
-    return WrittenObject(kept.before.value, after, kept.forced, kept.autoscaled, kept.field_manager)
+    return WrittenObject(kept.before.value, after, kept.forced, kept.scaler, kept.field_manager)

@@ -68,7 +68,7 @@ def _has_landed(kept: Kept, live: LiveObject) -> bool:
     body = kept.expected if isinstance(kept.expected, Body) else live.body
     if kept.expected is None:
         return False
-    head = PlannedWrite(kept.ref, Verb.APPLY, body, kept.field_manager, autoscaled=kept.autoscaled)
+    head = PlannedWrite(kept.ref, Verb.APPLY, body, kept.field_manager, scaler=kept.scaler)
     return has_landed(head, live, dry_run)
 
 

@@ -48,7 +48,9 @@ def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject
     ours = managed_fields.owned_fields(_thaw_managed_fields(written.after), write.field_manager)
     counting = union(ours, _select_restored_fields(back, written))
     if live.workload is not None:
-        judged_elsewhere = {"f:template", "f:replicas"} if write.autoscaled else {"f:template"}
+        judged_elsewhere = (
+            {"f:template", "f:replicas"} if write.scaler.keeps_live else {"f:template"}
+        )
         counting = _without_spec(counting, judged_elsewhere)
     return _differing(back, now, _differing(after, now, counting))
 
@@ -103,7 +105,7 @@ def fields_of_others(
             theirs = union(theirs, entry.get("fieldsV1") or None)
     theirs = {key: inner for key, inner in (theirs or {}).items() if key in _SET_BY_PEOPLE} or None
     if live.workload is not None:
-        judged_elsewhere = {"f:replicas"} if write.autoscaled else set()
+        judged_elsewhere = {"f:replicas"} if write.scaler.keeps_live else set()
         theirs = _without_spec(theirs, {"f:template"} | judged_elsewhere)
     after, now = (_without_notes(one.body.thaw()) for one in (written.after, live))
     theirs = select_changed(now, write.body.thaw(), select_changed(now, after, theirs))

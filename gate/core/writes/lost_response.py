@@ -96,14 +96,14 @@ def _extract_applied(head: PlannedWrite, live: LiveObject, owned: Fields) -> Any
     value = field_set.extract(live.body.thaw(), owned)
     if live.workload is not None:
         return value.get("spec", {}).get("template")
-    return _without_identity(without_replicas(value) if head.autoscaled else value)
+    return _without_identity(without_replicas(value) if head.scaler.keeps_live else value)
 
 
 def _extract_wanted(head: PlannedWrite, live: LiveObject) -> Any:
     value = head.body.thaw()
     if live.workload is not None:
         return value.get("spec", {}).get("template")
-    return _without_identity(without_replicas(value) if head.autoscaled else value)
+    return _without_identity(without_replicas(value) if head.scaler.keeps_live else value)
 
 
 def _without_identity(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def _would_undo_scaling(head: PlannedWrite, before: LiveObject, live: LiveObject
 
     After `kubectl scale --replicas=0` no manager owns the number, so the server sees none.
     """
-    if before.workload is None or live.workload is None or head.force or head.autoscaled:
+    if before.workload is None or live.workload is None or head.force or head.scaler.keeps_live:
         return False
     wanted = (head.body.thaw().get("spec") or {}).get("replicas")
     if wanted is None or live.workload.replicas in (wanted, before.workload.replicas):

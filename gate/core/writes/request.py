@@ -65,7 +65,7 @@ def is_for_live_number(head: PlannedWrite, rejection: Rejection) -> bool:
 
     Somebody may have scaled the workload since it was read.
     """
-    return head.autoscaled and rejection.paths == (REPLICAS_PATH,)
+    return head.scaler.keeps_live and rejection.paths == (REPLICAS_PATH,)
 
 
 def is_refused_still(attempt: Attempt, head: PlannedWrite, rejection: Rejection) -> bool:
@@ -97,7 +97,7 @@ def build_body(attempt: Attempt, head: PlannedWrite, live: LiveObject | None) ->
     """Return the body to send for the live object, None if nothing is left to send."""
     if live is None:
         return head.body
-    if head.autoscaled and head.verb is Verb.APPLY:
+    if head.scaler.keeps_live and head.verb is Verb.APPLY:
         return Body.of(autoscaled_body(head.body.thaw(), live))
     if head.verb is Verb.APPLY and was_scaled(attempt, live):
         return Body.of(with_live_replicas(head.body.thaw(), live))

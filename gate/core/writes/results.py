@@ -58,9 +58,9 @@ def went_out(
         written = replace(earlier, after=live)
     else:
         written = WrittenObject(
-            before, live, head.force, head.autoscaled, head.field_manager, is_created
+            before, live, head.force, head.scaler, head.field_manager, is_created
         )
-    left = LeftObject(live, None, head.field_manager, head.autoscaled)
+    left = LeftObject(live, None, head.field_manager, head.scaler.keeps_live)
     attempt = replace(
         attempt,
         ledger=replace(
@@ -83,7 +83,7 @@ def went_back(
         live,
         sent=find_sent(_find_baseline(attempt, ref), sent.body, live) if applies else None,
         field_manager=sent.field_manager,
-        autoscaled=written is not None and written.autoscaled,
+        autoscaled=written is not None and written.scaler.keeps_live,
     )
     attempt = replace(
         attempt, ledger=replace(attempt.ledger, left=attempt.ledger.left.put(ref, left))
@@ -172,15 +172,15 @@ def count_made(attempt: Attempt, ref: Ref) -> int | None:
 
 def _says_count(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether what was sent says itself how many replicas a workload is to have."""
-    sent = [(one.body, one.autoscaled) for one in attempt.plan.writes if one.ref == ref]
+    sent = [(one.body, one.scaler.keeps_live) for one in attempt.plan.writes if one.ref == ref]
     resumed = attempt.plan.resumed
     recorded = resumed.record.objects if resumed is not None else ()
     sent += [
-        (one.expected, one.autoscaled)
+        (one.expected, one.scaler.keeps_live)
         for one in recorded
         if one.ref == ref and isinstance(one.expected, Body)
     ]
-    specs = (body.thaw().get("spec") or {} for body, autoscaled in sent if not autoscaled)
+    specs = (body.thaw().get("spec") or {} for body, keeps in sent if not keeps)
     return any("replicas" in spec for spec in specs)
 
 

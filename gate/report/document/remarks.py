@@ -16,7 +16,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
-from gate.core.plan.replica_ownership import REPLICAS_PATH
+from gate.core.plan.replica_ownership import REPLICAS_PATH, Scaler
 from gate.core.plan.rollback_plan import find_versions, is_of_template
 from gate.core.readiness.object_needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
@@ -211,7 +211,7 @@ def _iter_autoscaled(attempt: Attempt) -> Iterator[str]:
         return
     for write in attempt.plan.writes:
         wanted = write.body.thaw().get("spec")
-        if write.autoscaled and isinstance(wanted, dict) and "replicas" in wanted:
+        if write.scaler.keeps_live and isinstance(wanted, dict) and "replicas" in wanted:
             whose = "its autoscaler's: the manifest's was left out"
             yield f"spec.replicas of {name(write.ref)} is {whose}"
 
@@ -263,7 +263,8 @@ def _find_scaled(attempt: Attempt) -> dict[Ref, str]:
 
     Nor is it said where an autoscaler decides, or nobody knows who did it.
     """
-    autoscaled = {one.ref for one in record_of(attempt.plan).objects if one.autoscaled}
+    kept = record_of(attempt.plan).objects
+    autoscaled = {one.ref for one in kept if one.scaler is Scaler.AUTOSCALER}
     looks = attempt.ledger.findings.items()
     said = {ref for ref, found in looks if set(REPLICAS) & set(found.paths)}
     before, restored = attempt.plan.before, attempt.ledger.restored.items()

@@ -15,7 +15,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.plan.replica_ownership import REPLICAS_PATH, without_replicas
+from gate.core.plan.replica_ownership import REPLICAS_PATH, Scaler, without_replicas
 from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Asking, Read, Write
 from gate.core.protocol.events import (
@@ -337,7 +337,7 @@ def test_a_number_of_replicas_that_nobody_else_owns_stays_on_the_way_back() -> N
 def autoscaled(leg: Leg, before: dict[str, Any]) -> Player:
     """Return an attempt whose next write sends the live number, and that goes back to `before`."""
     server = serving(v2="crash")
-    plan = planned(server, manifest("v2"), autoscaled=True)
+    plan = planned(server, manifest("v2"), scaler=Scaler.AUTOSCALER)
     target_set = TargetSet(FrozenMap({world.WEB: Body.of(before)}))
     player = Player(server, replace(plan, target_set=target_set))
     if leg is Leg.BACK:

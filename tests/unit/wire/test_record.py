@@ -22,6 +22,7 @@ from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
 from gate.core.plan.leg import Leg
 from gate.core.plan.record import Followed, Kept, Record, RemovedPod
+from gate.core.plan.replica_ownership import Scaler
 from gate.core.plan.target_set import AppliedVersion, TargetSet, UndoLimits
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause, Crash
@@ -79,8 +80,8 @@ RECORD = Record(
     command="apply",
     leg=Leg.BACK,
     objects=(
-        kept(CONFIG, autoscaled=True),
-        kept(SECRET, forced=True),
+        kept(CONFIG, scaler=Scaler.PEOPLE),
+        kept(SECRET, forced=True, scaler=Scaler.AUTOSCALER),
         kept(WEB, changes=False),
         Kept(live("Service").ref, Absent(), Body.of({"spec": {}}), "rollout-gate-restart"),
         replace(kept(live("ConfigMap", "big")), before=Unknown("too large"), expected=None),

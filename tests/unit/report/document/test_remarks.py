@@ -8,6 +8,7 @@ import pytest
 
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent
+from gate.core.plan.replica_ownership import Scaler
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.report.document.remarks import remarks
 from tests.unit.report.endings import ENDINGS
@@ -37,7 +38,8 @@ def test_replicas_that_an_autoscaler_owns_are_told(command: str) -> None:
     """Of an apply, whose manifest says 4; what has no manifest keeps the live number."""
     attempt = ENDINGS["verified"]().attempt
     (write,) = attempt.plan.writes
-    plan = replace(attempt.plan, command=command, writes=(replace(write, autoscaled=True),))
+    write = replace(write, scaler=Scaler.AUTOSCALER)
+    plan = replace(attempt.plan, command=command, writes=(write,))
     warning = "spec.replicas of deployment/web is its autoscaler's: the manifest's was left out"
     assert remarks(replace(attempt, plan=plan)) == ([warning] if command == "apply" else [])
 

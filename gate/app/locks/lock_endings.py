@@ -34,7 +34,7 @@ class LockEndings:
         self.record_stays: Callable[[], None] = lambda: None
 
     def end(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
-        """Write what is to be remembered, and release the lock unless it `stays`.
+        """Give up a lock as far as the server lets it.
 
         If the server rejects the history, the record is still removed and the lock released.
         """
@@ -43,10 +43,10 @@ class LockEndings:
         except Lost:
             return
         except ApiError as error:
-            if RECORD in annotations and self._held.get(lock).record:
-                self.record_stays()
-            history = annotations.get(HISTORY)
-            if history is None or error.transient or self._held.get(lock).history == history:
+            history, left = annotations.get(HISTORY), self._held.get(lock)
+            if history is None or error.transient or left.history == history:
+                if RECORD in annotations and left.record:
+                    self.record_stays()
                 self._warn(f"the lock of {lock} could not be released: {error.message}; it expires")
                 return
             self._warn(f"the outcome for {lock} is not in the history: {error.message}")
@@ -70,7 +70,10 @@ class LockEndings:
         return self._held.delete_blank(lock, whoever_made_it=whoever_made_it)
 
     def _finish(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
-        """Do so; delete kept Secrets while the lock is ours, after the record that needed them."""
+        """Write what is to be remembered, and release the lock unless it `stays`.
+
+        Kept Secrets are deleted while the lock is ours, after the record that needed them.
+        """
         is_open = RECORD not in annotations and self._held.get(lock).record
         keeps_secrets = not is_open and self._secrets.are_beside(lock)
         if stays or (keeps_secrets and annotations):

@@ -113,6 +113,20 @@ def test_a_history_that_nobody_takes_keeps_neither_record_nor_lock(
 
 
 @pytest.mark.contract("B707")
+@pytest.mark.parametrize("is_removed", [True, False])
+def test_a_record_is_said_to_stay_only_if_it_does(scene: Scene, *, is_removed: bool) -> None:
+    """A refused history is left out at the second try, which removes the record or does not."""
+    said: list[str] = []
+    scene.keeper.endings.record_stays = lambda: said.append("it stays")
+    scene.save_record()
+    more = [] if is_removed else [Forbidden("leases is forbidden")]
+    scene.store.failures = [Invalid(TOO_LONG), *more]
+    scene.give_back(REMEMBERED)
+    assert bool(scene.store.held.record) is not is_removed
+    assert said == ([] if is_removed else ["it stays"])
+
+
+@pytest.mark.contract("B707")
 def test_slow_histories_leave_out_bodies_and_the_record_goes_last(
     row: Scene,
     monkeypatch: pytest.MonkeyPatch,

@@ -97,6 +97,34 @@ def test_the_attempts_own_number_is_somebodys_once_they_have_set_it(
     assert_runs(scene.objects, "shop/web:1", replicas=3)
 
 
+@pytest.mark.contract("B1821", "B72")
+def test_one_replica_is_called_so(scene: Scene) -> None:
+    """By the refusal, by what keeps it, and of what went back."""
+    assert_verified(scene.apply(web(replicas=3)))
+    scale(scene, 1)
+    again = scene.apply(web(3, replicas=3, **BAD))
+    assert_refused(again, "Conflict", "web has 1 replica, the manifest asks for 3")
+    kept = web(3, replicas=3, **BAD)
+    with scene.applying(kept, flags=("--replicas", "keep")) as running:
+        running.wait_for_line(UNDER_WAY)
+        scale(scene, 2)
+        scale(scene, 1)
+        result = running.wait(LONG_SECONDS)
+    assert warned(result, "deployment/web keeps its 1 replica, not the manifest's 3")
+    with scene.applying(web(4, replicas=2, **BAD), flags=IMPOSED) as running:
+        running.wait_for_line(UNDER_WAY)
+        scale(scene, 4)
+        result = running.wait(LONG_SECONDS)
+    assert warned(result, "web keeps 4 replicas, not the 1 of before: tests has scaled it since")
+    with scene.applying(web(5, replicas=1, **BAD), flags=IMPOSED) as running:
+        running.wait_for_line(UNDER_WAY)
+        scale(scene, 2)
+        scale(scene, 1)
+        result = running.wait(LONG_SECONDS)
+    assert warned(result, "web goes from 4 to 1 replica: --replicas apply")
+    assert warned(result, "web keeps 1 replica, not the 4 of before: tests has scaled it since")
+
+
 @pytest.mark.contract("B1821", "B71", "B72")
 @KEEPS_THE_LIVE
 def test_it_is_said_where_the_attempt_keeps_the_live_number(

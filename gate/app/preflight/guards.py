@@ -17,7 +17,12 @@ from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Plan
-from gate.core.plan.replica_ownership import REPLICAS_PATH, Decision, Replicas
+from gate.core.plan.replica_ownership import (
+    REPLICAS_PATH,
+    Decision,
+    Replicas,
+    describe_number,
+)
 from gate.core.plan.workload_body import pause_body
 from gate.core.ssa import managed_fields, unions
 from gate.errors import RefusedError, UsageError
@@ -166,11 +171,13 @@ def refuse_scaled(prepared: Iterable[Prepared], name: Naming = str) -> None:
         if numbers is None or numbers.decision is not Decision.REFUSED:
             continue
         live, wanted, applied = numbers.live, numbers.wanted, numbers.applied
-        last = "" if applied is None else f", and {applied} were applied last"
+        number = describe_number(live)
+        verb = "was" if applied == 1 else "were"
+        last = "" if applied is None else f", and {applied} {verb} applied last"
         # A 0 has no owner after `kubectl scale`, and is ours if a run without the lock applied it.
         who = "somebody has scaled it" if live else "somebody, or a run without the lock, scaled it"
         raise RefusedError(
-            f"{name(item.ref)} has {live} replicas, the manifest asks for {wanted}{last}: {who}",
+            f"{name(item.ref)} has {number}, the manifest asks for {wanted}{last}: {who}",
             reason=Reason.CONFLICT,
             hint=_choose_replicas(numbers),
         )

@@ -12,7 +12,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
-from gate.core.plan.replica_ownership import Replicas, ReplicasPolicy
+from gate.core.plan.replica_ownership import Replicas, ReplicasPolicy, describe_number
 from gate.core.ssa import managed_fields
 from gate.core.versions.history import History
 from gate.kube.reads.quorum_reads import Reader, scale_target
@@ -112,9 +112,9 @@ def warn_of_replicas(items: Collection[Prepared], warn: Warn) -> None:
     for item in items:
         numbers = item.replicas
         if numbers is not None and numbers.is_resumed:
-            number = 1 if numbers.wanted is None else numbers.wanted
+            number = describe_number(1 if numbers.wanted is None else numbers.wanted)
             warn(
-                f"{name(item.ref)} goes from 0 to {number} replicas: the gate had scaled its first"
+                f"{name(item.ref)} goes from 0 to {number}: the gate had scaled its first"
                 " version to 0 after a failure"
             )
             continue
@@ -122,6 +122,8 @@ def warn_of_replicas(items: Collection[Prepared], warn: Warn) -> None:
             continue
         live, wanted = numbers.live, numbers.wanted
         if numbers.is_imposed:
-            warn(f"{name(item.ref)} goes from {live} to {wanted} replicas: --replicas apply")
+            number = describe_number(wanted)
+            warn(f"{name(item.ref)} goes from {live} to {number}: --replicas apply")
         else:
-            warn(f"{name(item.ref)} keeps its {live} replicas, not the manifest's {wanted}")
+            number = describe_number(live)
+            warn(f"{name(item.ref)} keeps its {number}, not the manifest's {wanted}")

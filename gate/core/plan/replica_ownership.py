@@ -110,6 +110,11 @@ class Replicas:
         return is_other and asks
 
 
+def describe_number(replicas: int | None) -> str:
+    """Return a number of replicas with its noun."""
+    return f"{replicas} replica{'' if replicas == 1 else 's'}"
+
+
 def without_replicas(value: dict[str, Any]) -> dict[str, Any]:
     """Return an apply's body that leaves `spec.replicas` to its other owner."""
     spec = {key: entry for key, entry in value.get("spec", {}).items() if key != "replicas"}

@@ -16,7 +16,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
-from gate.core.plan.replica_ownership import REPLICAS_PATH, Scaler
+from gate.core.plan.replica_ownership import REPLICAS_PATH, Scaler, describe_number
 from gate.core.plan.rollback_plan import find_versions, is_of_template
 from gate.core.readiness.object_needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
@@ -254,7 +254,7 @@ def _iter_scaled(attempt: Attempt) -> Iterator[str]:
     for ref, scaler in _find_scaled(attempt).items():
         before, back = attempt.plan.before(ref), attempt.ledger.restored[ref]
         was, runs = (one.workload.replicas for one in (before, back) if one and one.workload)
-        numbers = f"keeps {runs} replicas, not the {was} of before"
+        numbers = f"keeps {describe_number(runs)}, not the {was} of before"
         yield f"{attempt.plan.name_of(ref)} {numbers}: {scaler} has scaled it since"
 
 

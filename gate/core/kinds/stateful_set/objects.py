@@ -121,10 +121,10 @@ class StatefulSet(Workload):
     @property
     def warnings(self) -> tuple[str, ...]:
         """A partition that no pod is above, and volumes that go with pods."""
-        found = []
+        found, noun = [], "replica" if self.replicas == 1 else "replicas"
         if self.partition > self.replicas and not self.on_delete:
             found.append(
-                f"its partition {self.partition} is larger than its {self.replicas} replicas:"
+                f"its partition {self.partition} is larger than its {self.replicas} {noun}:"
                 " no pod is updated"
             )
         if self.loses_by_scaling_down:

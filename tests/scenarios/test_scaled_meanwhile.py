@@ -57,6 +57,7 @@ def test_the_number_and_whose_it_is_are_said(scene: Scene, *, is_older: bool) ->
         result = running.wait(LONG_SECONDS)
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
     assert warned(result, SCALED)
+    assert not warned(result, "the rollback left"), "it is said twice"
     assert_runs(scene.objects, "shop/web:1", replicas=7)
     assert_refused(scene.apply(web(4, replicas=3)), "Conflict", "has 7 replicas")
 
@@ -77,6 +78,23 @@ def test_a_recovery_says_it_too(scene: Scene, line: str, *, is_older: bool) -> N
     assert warned(result, SCALED)
     assert_runs(scene.objects, "shop/web:1", replicas=7)
     assert_refused(scene.apply(web(4, replicas=3)), "Conflict", "has 7 replicas")
+
+
+@pytest.mark.contract("B1821", "B530")
+@SANDBOX
+@DIES_ON_ITS_WAY
+def test_it_is_said_once_where_the_number_was_the_gates(scene: Scene, line: str) -> None:
+    """The last look at what the dead gate had returned says it, too."""
+    serve(scene, before=3)
+    with scene.applying(web(3, replicas=4, **BAD)) as running:
+        running.wait_for_line(line, LONG_SECONDS)
+        scale(scene, 7)
+        running.kill()
+    result = recover(scene, "web")
+    assert result.exit_code == 4, str(result)
+    looked = "deployment/web is not as this run restored it: tests changed spec.replicas"
+    numbers = "deployment/web keeps 7 replicas, not the 3 of before: tests has scaled it since"
+    assert result.document["warnings"] == [numbers if line == UNDER_WAY else looked]
 
 
 @pytest.mark.contract("B1821")
@@ -162,15 +180,22 @@ def test_a_recovery_says_it_of_a_kept_number(
 
 @pytest.mark.contract("B1821", "B71")
 @pytest.mark.parametrize("replicas", [3, None])
-def test_nothing_is_said_where_an_autoscaler_decides(scene: Scene, replicas: int | None) -> None:
+@pytest.mark.parametrize("is_older", [False, True])
+def test_nothing_is_said_where_an_autoscaler_decides(
+    scene: Scene, replicas: int | None, *, is_older: bool
+) -> None:
     """It may have any number at any time, whatever its field manager is called."""
     assert_verified(scene.apply(web(replicas=3), autoscaler()))
+    if is_older:
+        kept = scene.apply(web(2, behaviour=CRASH, replicas=3), flags=KEEP)
+        assert_ended(kept, 6, "failed", "CrashLoop")
     with scene.applying(web(3, replicas=replicas, **BAD)) as running:
         running.wait_for_line(UNDER_WAY)
         scale(scene, 7)
         result = running.wait(LONG_SECONDS)
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
     assert not warned(result, "has scaled it since"), result.document["warnings"]
+    assert not warned(result, "the rollback left"), result.document["warnings"]
     assert_runs(scene.objects, "shop/web:1", replicas=7)
 
 
@@ -216,10 +241,12 @@ def test_a_recovery_calls_a_0_of_somebodys_so(scene: Scene, line: str, *, is_old
     serve(scene, is_older=is_older)
     with scene.applying(web(3, replicas=3, **BAD), flags=IMPOSED) as running:
         running.wait_for_line(line, LONG_SECONDS)
-        scale(scene, 0)
+        scene.change_as("kubectl-edit", {"spec": {"replicas": 0}})
         running.kill()
-    ended = assert_ended(recover(scene, "web"), 8, "superseded", "ScaledToZero", running="none")
+    result = recover(scene, "web")
+    ended = assert_ended(result, 8, "superseded", "ScaledToZero", running="none")
     assert ended["scaled_from"] in (3, 5), ended
+    assert not warned(result, "has scaled it since"), "the ending says so"
     assert_runs(scene.objects, "shop/web:1", replicas=0)
     assert_refused(scene.apply(web(4, replicas=3)), "Conflict", "has 0 replicas")
 

@@ -135,8 +135,8 @@ def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any
 
 def with_replicas_as_in(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Return an apply's body with the `spec.replicas` of another one, without if that has none."""
-    spec, found = value.get("spec"), other.get("spec")
-    if not isinstance(spec, dict) or not isinstance(found, dict):
+    spec, found = value.get("spec"), other.get("spec") or {}
+    if not isinstance(spec, dict):
         return value
     others = {key: entry for key, entry in spec.items() if key != "replicas"}
     number = {"replicas": found["replicas"]} if "replicas" in found else {}

@@ -328,9 +328,7 @@ def _member_write(ref: Ref, object_: WrittenObject, body: Body) -> PlannedWrite:
     A version names none. The live number is kept where that of before is not known.
     """
     if object_.before is None:
-        has_replicas = "replicas" in (object_.after.body.thaw().get("spec") or {})
-        scaler = Scaler.PEOPLE if has_replicas else Scaler.MANIFEST
-        return PlannedWrite(ref, Verb.APPLY, body, scaler=scaler)
+        return PlannedWrite(ref, Verb.APPLY, body, scaler=Scaler.PEOPLE)
     value = with_replicas_as_in(body.thaw(), _value_before(object_, object_.before))
     return PlannedWrite(ref, Verb.APPLY, Body.of(value), scaler=object_.scaler)
 

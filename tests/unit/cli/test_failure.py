@@ -27,6 +27,11 @@ APPLY = ["apply", "-f", "web.yaml"]
             "rollout-gate pause: no such option --lock-wait",
             marks=pytest.mark.contract("B1828"),
         ),
+        pytest.param(
+            ["apply", "--out"],
+            "rollout-gate apply: no such option --out (did you mean --output?)",
+            marks=pytest.mark.contract("B1828"),
+        ),
         (["apply", "-f"], "rollout-gate apply: option '-f' requires an argument"),
         (["apply", "x"], "rollout-gate apply: got unexpected extra argument (x)"),
         (["status"], "rollout-gate status: missing argument 'NAME'"),

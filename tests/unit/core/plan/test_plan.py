@@ -12,7 +12,13 @@ from gate.core.kinds.deployment.kind import DeploymentKind
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body
 from gate.core.model.live_object import LiveObject
-from gate.core.plan.replica_ownership import Decision, Replicas, ReplicasPolicy, autoscaled_body
+from gate.core.plan.replica_ownership import (
+    Decision,
+    Replicas,
+    ReplicasPolicy,
+    autoscaled_body,
+    with_replicas_as_in,
+)
 from gate.core.plan.rollback_plan import WrittenObject, content, spec_changed
 from gate.core.plan.workload_body import pause_body, resume_body, without_pause
 from gate.errors import UsageError
@@ -110,6 +116,26 @@ def test_an_autoscaler_decides_on_replicas() -> None:
     theirs = server.read(ref)
     assert theirs is not None
     assert "replicas" not in autoscaled_body(manifest("v2"), theirs)["spec"]
+
+
+@pytest.mark.contract("B1820")
+@pytest.mark.parametrize(
+    ("value", "before", "returned"),
+    [
+        ({"spec": {"paused": False, "replicas": 2}}, {"spec": {"replicas": 5}}, 5),
+        ({"spec": {"paused": False}}, {"spec": {"replicas": 0}}, 0),
+        ({"spec": {"paused": False, "replicas": 2}}, {"spec": {"paused": True}}, None),
+        ({"spec": {"paused": False, "replicas": 2}}, {}, None),
+    ],
+)
+def test_a_version_returns_with_the_number_of_before(
+    value: dict[str, Any], before: dict[str, Any], returned: int | None
+) -> None:
+    """With none where nothing of ours had one; what has no such spec has no number either."""
+    number = {} if returned is None else {"replicas": returned}
+    assert with_replicas_as_in(value, before) == {"spec": {"paused": False, **number}}
+    for other in ({"data": {}}, {"spec": "a custom resource's"}):
+        assert with_replicas_as_in(other, before) == other
 
 
 WEB = deployment_ref("shop", "web")

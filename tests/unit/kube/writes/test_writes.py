@@ -261,6 +261,18 @@ def test_conflicts_over_an_object_that_changes_come_ever_later_and_are_no_refusa
         assert most / 2 <= pause <= most
 
 
+@pytest.mark.contract("B1804", "B1825")
+def test_one_that_stays_the_same_waits_the_longer_of_both_pauses(
+    writer: Writer, server: ScriptedServer
+) -> None:
+    """Whether its conflicts come first, or after those over a busy one."""
+    server.on("PATCH", PATH, DENIED)
+    versions = ("1", "2", "3", "3", "3", "3", "3")
+    answers = [writer.perform(_write(resource_version=one)) for one in versions]
+    pauses = [one.pause_seconds for one in answers if isinstance(one, WriteConflicted)]
+    assert pauses == [0.0, 0.2, 0.4, 0.8, 1.0, 1.0, 1.6], "the longest of each by chance"
+
+
 @pytest.mark.contract("B1804")
 def test_a_write_that_is_done_ends_the_count_of_conflicts(
     writer: Writer, server: ScriptedServer

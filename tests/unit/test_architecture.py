@@ -30,7 +30,7 @@ from tests.unit.source_files import (
 
 PACKAGES = sorted(
     path.parent
-    for room in ("core", "app", "report")
+    for room in ("core", "app", "report", "kube")
     for path in (GATE / room).glob("*/__init__.py")
 )
 PACKAGES.append(SANDBOX)

@@ -60,7 +60,8 @@ class Retry:
 
     `uncertain` if its answer was lost, so that the live state may be our own write; `refused` if
     the server refused it, perhaps because of somebody else's change. `read`: that read is done.
-    `tried`: the server was asked what it makes of a restoration.
+    `tried`: the server was asked what it makes of a restoration. `Requests.not_before` is when the
+    write may be sent again.
     """
 
     uncertain: bool
@@ -99,7 +100,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """The effects that await an answer, by id, and when to ask again.
+    """The effects that await an answer, by id, and when to ask again: `not_before`.
 
     `reread_at` is when a way back read its workloads again, `users_asked_at` when it asked who
     uses what it deletes. `unread`: a read failed in this confirmation; `unreadable`: why the last

@@ -1,4 +1,8 @@
-"""The one retry layer: what may be repeated, for how long, and with which pauses."""
+"""How one request is repeated: for how long, and with which pauses.
+
+A write that may have been done, or met a conflict, is no such request: the attempt decides it again
+after a read, with pauses of `gate.kube.writes.writes`.
+"""
 
 from __future__ import annotations
 

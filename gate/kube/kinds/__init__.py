@@ -1,3 +1,3 @@
 """Where each watched kind lives on the server, and what following it takes."""
 
-__all__ = ["deployment", "job", "pod", "registry"]
+__all__ = ["kind", "pod", "registry", "resource"]

@@ -178,6 +178,22 @@ def test_a_recovery_says_it_of_a_kept_number(
     assert_runs(scene.objects, "shop/web:1", replicas=7)
 
 
+@pytest.mark.contract("B1821")
+def test_it_is_said_of_an_undo_that_fails(scene: Scene) -> None:
+    """It has no manifest: the live number is nobody's but whoever scales it."""
+    assert_verified(scene.apply(web(replicas=3)))
+    assert scene.apply(web(2, replicas=3, **BAD)).exit_code == 4
+    scale(scene, 5)
+    undo = ("undo", "web", "--to-revision", "2", "--output", "json")
+    with scene.gate.start(*undo) as running:
+        running.wait_for_line(UNDER_WAY)
+        scale(scene, 7)
+        result = running.wait(LONG_SECONDS)
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert warned(result, SCALED)
+    assert_runs(scene.objects, "shop/web:1", replicas=7)
+
+
 @pytest.mark.contract("B1821", "B71")
 @pytest.mark.parametrize("replicas", [3, None])
 @pytest.mark.parametrize("is_older", [False, True])

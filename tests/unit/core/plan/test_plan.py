@@ -134,7 +134,8 @@ def test_a_version_returns_with_the_number_of_before(
     """With none where nothing of ours had one; what has no such spec has no number either."""
     number = {} if returned is None else {"replicas": returned}
     assert with_replicas_as_in(value, before) == {"spec": {"paused": False, **number}}
-    for other in ({"data": {}}, {"spec": "a custom resource's"}):
+    others: tuple[dict[str, Any], ...] = ({"data": {}}, {"spec": "a custom resource's"})
+    for other in others:
         assert with_replicas_as_in(other, before) == other
 
 

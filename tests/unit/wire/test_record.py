@@ -31,7 +31,7 @@ from gate.core.rollout.policy import Budgets, FailFast, OnFailure, Policy, Requi
 from gate.wire import decode, packed
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history
-from gate.wire.kept import kept_text, read_kept
+from gate.wire.kept import encode_kept, kept_of, kept_text, read_kept
 from gate.wire.record import (
     MOST_CHARACTERS,
     NO_SECRETS,
@@ -194,6 +194,16 @@ def test_a_record_of_before_says_which_container_ended_in_a_message(
     assert read_record(fitting(record)[0]) == record
     old = of_before(record)
     assert old.why == old.followed[0].why == (replace(bare, crash=ended),)
+
+
+@pytest.mark.contract("B1821", "B751")
+@pytest.mark.parametrize("scaler", Scaler)
+def test_a_record_of_before_does_not_tell_people_from_autoscalers(scaler: Scaler) -> None:
+    """Nothing is said then of whose number stays."""
+    value = encode_kept(kept(WEB, scaler=scaler))
+    assert kept_of(value).scaler is scaler
+    value.pop("by_people")
+    assert kept_of(value).scaler is (Scaler.AUTOSCALER if scaler.keeps_live else scaler)
 
 
 @pytest.mark.contract("B1810", "B751")

@@ -101,6 +101,8 @@ def test_the_next_apply_asks_for_a_number_of_meanwhile(scene: Scene) -> None:
         result = running.wait(300.0)
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:1", replicas=5)
+    kept = "deployment/web keeps 5 replicas, not the 3 of before: somebody has scaled it since"
+    assert warned(result, kept)
     assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)
 
 

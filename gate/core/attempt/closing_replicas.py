@@ -8,6 +8,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.record import Record
+from gate.core.plan.replica_ownership import Scaler
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.known_replicas import ClosingReplicas
@@ -65,7 +66,7 @@ def _find_others(attempt: Attempt, ref: Ref, left: LiveObject) -> int | None:
     if before is None or _find_managers(left) != {FIELD_MANAGER}:
         return None
     ours = {_replicas_of(before)} if _find_managers(before) == {FIELD_MANAGER} else set()
-    if written is not None and not written.autoscaled:
+    if written is not None and written.scaler is Scaler.MANIFEST:
         ours.add(_replicas_of(written.after))
     number = _replicas_of(left)
     return None if number in ours else number

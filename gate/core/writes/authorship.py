@@ -134,16 +134,19 @@ def describe_scaler(read: LiveObject | None) -> str:
     return "who did it is not recorded: kubectl scale and autoscalers leave no name beside a 0"
 
 
-def name_scaler(before: LiveObject | None, back: LiveObject) -> str:
+def name_scaler(before: LiveObject | None, written: WrittenObject | None, back: LiveObject) -> str:
     """Name who has scaled what went back to more than 0 replicas that are not those of before.
 
-    "" if nobody has, as far as `back` shows it: what the way back left, or what was found of it.
+    "" if nobody has, as far as `back` shows it: what the way back left, or what was found of it. A
+    number that is not the attempt's either, and has no owner, somebody has set by way of 0.
     """
     if before is None or before.workload is None or back.workload is None:
         return ""
-    if back.workload.replicas in (0, before.workload.replicas):
+    number, sent = back.workload.replicas, written.after.workload if written is not None else None
+    if number in (0, before.workload.replicas):
         return ""
-    return _find_last_writer(back, "spec", "replicas")[1]
+    named = _find_last_writer(back, "spec", "replicas")[1]
+    return named or ("somebody" if sent is not None and number != sent.replicas else "")
 
 
 def _find_last_writer(read: LiveObject, *names: str, ours: str = FIELD_MANAGER) -> tuple[str, str]:

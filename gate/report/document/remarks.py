@@ -267,8 +267,9 @@ def _find_scaled(attempt: Attempt) -> dict[Ref, str]:
     autoscaled = {one.ref for one in kept if one.scaler is Scaler.AUTOSCALER}
     looks = attempt.ledger.findings.items()
     said = {ref for ref, found in looks if set(REPLICAS) & set(found.paths)}
-    before, restored = attempt.plan.before, attempt.ledger.restored.items()
-    scalers = {ref: name_scaler(before(ref), back) for ref, back in restored}
+    before, written = attempt.plan.before, attempt.ledger.written
+    restored = attempt.ledger.restored.items()
+    scalers = {ref: name_scaler(before(ref), written.get(ref), back) for ref, back in restored}
     return {ref: who for ref, who in scalers.items() if who and ref not in autoscaled | said}
 
 

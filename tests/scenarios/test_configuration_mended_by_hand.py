@@ -15,6 +15,7 @@ from sandbox.face import Answer, Request
 from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import (
     assert_ended,
+    assert_refused,
     assert_rolled_back,
     assert_runs,
     assert_verified,
@@ -29,10 +30,11 @@ from tests.cluster.kubelet.api import JSON
 from tests.scenarios.held_configuration import BUDGETS, DOWN, WAITING, keep_off, waiting
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, counted, first, says, status, writes
-from tests.scenarios.versions import CRASH, apply_and_keep, mode
+from tests.scenarios.versions import CRASH, apply_and_keep, mode, report
 
 pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
 
+REVISION: Final = "deployment.kubernetes.io/revision"
 HAND: Final = "kubectl-edit"
 BY_HAND: Final = "configmap/settings is as it was before: kubectl-edit wrote that"
 LOOK_SECONDS: Final = 8.0
@@ -390,3 +392,58 @@ def test_what_is_changed_again_after_it_was_mended_is_not_back(proxy: Proxy) -> 
         mend(scene, "three")
         result = running.wait()
     assert warned(result, "configmap/settings is not as this run", "kubectl-edit changed data.mode")
+
+
+@pytest.mark.contract("B911", "B1816")
+def test_the_next_apply_takes_over_what_somebody_mended(proxy: Proxy) -> None:
+    """Without the flag that the report names it is refused: whoever mended it owns it."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        mend(scene)
+        result = running.wait()
+    assert_mended(result)
+    assert f"the next apply takes --take-over {HAND}" in report(scene, result)
+    proxy.rest()
+    good = settings("three"), web(3)
+    assert_refused(scene.apply(*good), "Conflict", HAND)
+    assert_verified(scene.apply(*good, flags=("--take-over", HAND)))
+
+
+@pytest.mark.contract("B911")
+def test_the_next_apply_takes_over_what_somebody_undid(proxy: Proxy) -> None:
+    """The gate was dead by then, and what it had applied is returned: the way back is `recover`."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        running.kill()
+    proxy.rest()
+    sets = scene.objects.list_all("replicasets")
+    old = min(sets, key=lambda one: one["metadata"]["annotations"][REVISION])
+    template = {**old["spec"]["template"], "metadata": {"annotations": None}}
+    scene.change_as("kubectl", {"spec": {"template": template}})
+    result = recover(scene, "web")
+    assert_back(result)
+    said = "deployment/web: others wrote it; the next apply takes --take-over kubectl"
+    assert said in report(scene, result)
+    good = settings("three"), web(3)
+    assert_refused(scene.apply(*good), "Conflict", "kubectl")
+    assert_verified(scene.apply(*good, flags=("--take-over", "kubectl")))
+
+
+@pytest.mark.contract("B911", "B1840")
+@pytest.mark.parametrize("dies", [False, True])
+def test_the_next_apply_resumes_what_somebody_paused(proxy: Proxy, dies: bool) -> None:
+    """Without the flag that the report names it is refused."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        if dies:
+            running.kill()
+        scene.kubectl("rollout", "pause", "deployment/web", check=True)
+        proxy.rest()
+        result = recover(scene, "web") if dies else running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert result.document["workloads"][0]["paused"]
+    said = "deployment/web: ask whoever paused it; the next apply takes --resume"
+    assert said in report(scene, result)
+    good = settings("three"), web(3)
+    assert_refused(scene.apply(*good), "Paused")
+    assert_verified(scene.apply(*good, flags=("--resume",)))

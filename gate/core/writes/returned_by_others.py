@@ -11,9 +11,10 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedWrite
-from gate.core.ssa.field_set import Fields, select_changed, subtract
+from gate.core.plan.replica_ownership import REPLICAS_PATH
+from gate.core.ssa.field_set import Fields, select_changed, subtract, union
 from gate.core.ssa.last_applied import without_last_applied
-from gate.core.ssa.managed_fields import as_stored, owned_fields
+from gate.core.ssa.managed_fields import as_stored, managers_of, owned_fields
 
 
 def is_returned(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
@@ -52,6 +53,29 @@ def find_returners(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
         if subtract(changed, select_changed(now, back, changed)) is not None:
             found[name] = None
     return tuple(found)
+
+
+def find_new_owners(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
+    """Return who owns, since this attempt began, what it had applied and then restored.
+
+    The next apply that changes such a field is refused unless it takes the field over; the number
+    of replicas is left to whoever scales.
+    """
+    live, written = attempt.ledger.restored.get(ref), attempt.ledger.written.get(ref)
+    after = written.after if written is not None else attempt.plan.trial(ref)
+    manager = written.field_manager if written is not None else FIELD_MANAGER
+    if live is None or after is None:
+        return ()
+    before = attempt.plan.before(ref)
+    then = _list_entries(before) if before is not None else []
+    applied = union(*(owned_fields(entries, manager) for entries in (_list_entries(after), then)))
+    had = managers_of(then, applied, manager)
+    has = managers_of(_list_entries(live), applied, manager)
+    return tuple(
+        name
+        for name, paths in has.items()
+        if set(paths) - {REPLICAS_PATH.lstrip("."), *had.get(name, ())}
+    )
 
 
 def describe_returned(attempt: Attempt, ref: Ref) -> str:

@@ -12,7 +12,12 @@ from gate.report.advice.takeover import take_over_flags
 from gate.report.kinds import registry
 from gate.report.schema.result import ObjectResult, Result
 from gate.report.words.found_at_end import is_changed_by_others
-from gate.report.words.object_names import list_own_objects, object_name, some_names
+from gate.report.words.object_names import (
+    list_own_objects,
+    object_name,
+    some_names,
+    workload_name,
+)
 
 _MOST_NAMED = 3
 _DATA = ("ConfigMap", "Secret")
@@ -44,6 +49,7 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
         if managers:
             done += f", with {shlex.join(take_over_flags(managers))}"
         yield f"{_name_objects(result, meddled)}: find out who did that; {done}", ""
+    yield from _before_the_next_apply(result, [item for item in staying if item not in meddled])
 
 
 def immutable_objects(result: Result) -> list[ObjectResult]:
@@ -119,9 +125,24 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
 def writers_of(item: ObjectResult) -> list[str]:
     """Return the managers that changed an object since: an apply conflicts with their fields."""
     at_end = item["at_end"]
-    if at_end is None or at_end["state"] not in ("changed", "recreated"):
+    if at_end is None or at_end["state"] not in ("as-written", "changed", "recreated"):
         return []
     return [name for name in at_end["managers"] if name != FIELD_MANAGER]
+
+
+def _before_the_next_apply(result: Result, items: list[ObjectResult]) -> Iterator[tuple[str, str]]:
+    """Name the flags without which an apply after a rollback is refused for others' sake."""
+    if result["outcome"] != Outcome.ROLLED_BACK:
+        return
+    owned = {name: None for item in items for name in writers_of(item)}
+    if owned:
+        held = [item for item in items if writers_of(item)]
+        flags = shlex.join(take_over_flags(owned))
+        yield f"{_name_objects(result, held)}: others wrote it; the next apply takes {flags}", ""
+    paused = [workload_name(result, one) for one in result["workloads"] if one["paused"]]
+    if paused:
+        names = some_names(paused, _MOST_NAMED)
+        yield f"{names}: ask whoever paused it; the next apply takes --resume", ""
 
 
 def _is_leftover(result: Result, item: ObjectResult) -> bool:
@@ -147,7 +168,7 @@ def _going(result: Result) -> set[str]:
 def _is_meddled_with(item: ObjectResult) -> bool:
     at_end = item["at_end"]
     is_workload = registry.is_workload(item["kind"])
-    if at_end is None or is_workload or item["action"] in ("deleted", "deleting", "left"):
+    if at_end is None or is_workload or item["action"] in ("deleted", "deleting"):
         return False
     return at_end["state"] in ("changed", "deleted", "being-deleted", "recreated")
 

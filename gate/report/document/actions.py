@@ -17,6 +17,7 @@ from gate.core.writes.authorship import find_own_result
 from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
 from gate.core.writes.results import has_restored, has_written_back
+from gate.core.writes.returned_by_others import find_new_owners
 from gate.report.document.changes import MOST_PATHS, changed_paths
 from gate.report.document.run import Run, seconds
 from gate.report.schema.result import Action, AtEnd, ChangedPath, ObjectResult, RollbackResult
@@ -101,10 +102,16 @@ def _at_end(attempt: Attempt, ref: Ref) -> AtEnd | None:
         return None
     return {
         "state": found.kind.value,
-        "managers": [clean_line(name) for name in found.managers],
+        "managers": [clean_line(name) for name in found.managers or _find_owners(attempt, ref)],
         "fields": [clean_line(path) for path in found.paths[:MOST_PATHS]],
         "finalizers": [clean_line(name) for name in found.finalizers],
     }
+
+
+def _find_owners(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
+    """Return whom the next apply conflicts with although the object is as it was left."""
+    is_as_left = attempt.ledger.findings[ref].kind is FindingKind.AS_WRITTEN
+    return find_new_owners(attempt, ref) if is_as_left else ()
 
 
 _GONE = (FindingKind.DELETED, FindingKind.RECREATED, FindingKind.UNREAD)

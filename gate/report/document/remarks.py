@@ -25,7 +25,7 @@ from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
 from gate.core.writes.returned_by_others import describe_returned
 from gate.report.document.late_configuration import describe_late
-from gate.report.document.running_pods import is_scaled_to_zero
+from gate.report.document.running_pods import is_left_paused, is_scaled_to_zero
 from gate.report.document.versions import latest_snapshot
 from gate.report.document.workload_remarks import workload_warnings
 
@@ -185,11 +185,8 @@ def _not_paused_again(attempt: Attempt) -> Iterator[str]:
 def _iter_paused(attempt: Attempt) -> Iterator[str]:
     """Warn of what is complete and paused: nothing shows it until the next change."""
     name = attempt.plan.name_of
-    for ref, ending in attempt.result.endings.items():
-        snapshot = latest_snapshot(attempt, ref)
-        live = snapshot.live if snapshot is not None else None
-        is_good = ending.outcome in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
-        if is_good and live is not None and live.paused:
+    for ref in attempt.result.endings:
+        if is_left_paused(attempt, ref):
             until = "until somebody resumes it (`resume`)"
             yield f"{name(ref)} is paused: no change of it rolls out {until}"
 

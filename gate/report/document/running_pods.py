@@ -127,6 +127,14 @@ def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:
     return snapshot is not None and snapshot.live is not None and snapshot.live.replicas == 0
 
 
+def is_left_paused(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a workload that ended well is paused, so that no change of it rolls out."""
+    snapshot, ending = latest_snapshot(attempt, ref), attempt.result.endings.get(ref)
+    is_good = ending is not None and ending.outcome in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
+    live = snapshot.live if snapshot is not None else None
+    return is_good and live is not None and live.paused
+
+
 def _runs_all(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a good end shows that every pod is of the new version, or that none is wanted.
 

@@ -28,6 +28,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
     },
     ("workloads",): {
         "scaled_from": 0,
+        "paused": False,
         "deletion": None,
         "undone": None,
         "undo_lacks": [],

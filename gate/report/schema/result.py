@@ -176,6 +176,9 @@ class AnyWorkload(TypedDict):
     scaled_from: Annotated[
         int, Meta(description="Replicas wanted until somebody scaled it to 0; 0 where nobody did.")
     ]
+    paused: Annotated[
+        bool, Meta(description="Whether it ended well and is paused: no change of it rolls out.")
+    ]
     deletion: Annotated[
         DeletionResult | None,
         Meta(description="null where nobody deleted it, or it was there again at the end."),
@@ -238,7 +241,10 @@ class AtEnd(TypedDict):
     ]
     managers: Annotated[
         list[str],
-        Meta(description="Field managers that changed or re-created it, as far as it names any."),
+        Meta(
+            description="Field managers that changed or re-created it, as far as it names any."
+            " `as-written`: those that own since what was applied, and has gone back."
+        ),
     ]
     fields: Annotated[list[str], Meta(description="Paths that differ, at most 50.")]
     finalizers: Annotated[list[str], Meta(description="What its deletion waits for.")]

@@ -133,7 +133,8 @@ def stands(item: ObjectResult) -> str:
     if at_end is None:
         return ""
     words = _STANDS[at_end["state"]]
-    by = f" by {', '.join(at_end['managers'])}" if at_end["managers"] else ""
+    did = ", with fields of" if at_end["state"] == "as-written" else " by"
+    by = f"{did} {', '.join(at_end['managers'])}" if at_end["managers"] else ""
     what = ", ".join(at_end["fields"] or at_end["finalizers"])
     return f"{words}{by}" + (f": {what}" if what else "")
 

@@ -180,6 +180,7 @@ def workload_result(
     found |= {"name": name, "uid": "u", "outcome": outcome, "reason": reason.value}
     found |= {"message": "said", "running": running, "causes": [cause_of(reason, "said", 2)]}
     found |= {"evidence": [], "pod_shares": [], "trees": []}
+    found["paused"] = False
     found["scaled_from"] = 2 if reason is Reason.SCALED_TO_ZERO else 0
     result: WorkloadResult = found
     return result

@@ -9,6 +9,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import kind_of
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
 
 _MOST_PATHS = 3
 _NOT_WAITED_FOR = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
@@ -39,7 +40,7 @@ def difference(attempt: Attempt, ref: Ref) -> str:
         return _leftover(attempt, ref)
     if found.kind is FindingKind.UNREAD and attempt.outcome in _NOT_WAITED_FOR:
         return ""
-    if ref in attempt.ledger.left_alone:
+    if ref in attempt.ledger.left_alone and attempt.course.leg is Leg.BACK:
         return _left_alone(name, found)
     return _differing(name, found, "restored" if ref in attempt.ledger.restored else "wrote")
 
@@ -71,6 +72,8 @@ def _leftover(attempt: Attempt, ref: Ref) -> str:
     ours, name = attempt.ledger.written.get(ref), attempt.plan.name_of(ref)
     if ref in attempt.ledger.left_alone and ours is not None and ours.created:
         return f"{name} was not deleted: somebody else has changed it, or put something into it"
+    if ref in attempt.ledger.left_alone and ours is None:
+        return _left_alone(name, Finding(FindingKind.UNREAD))
     if ref in attempt.ledger.left_alone:
         return f"{name} has what this run wrote again; somebody else had changed it meanwhile"
     if attempt.outcome is not Outcome.SUPERSEDED or ref in attempt.ledger.restored:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gate.core.attempt.last_look import LeftObject
+from gate.core.model.body import Body
 from gate.core.model.fact import Known
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.record import Resumed
+from gate.core.plan.record import Kept, Resumed
 from gate.core.plan.rollback_plan import WrittenObject
 
 
@@ -17,7 +20,8 @@ def collect_resumed(
     """Return what the attempt has left so far, as found live.
 
     What it had restored is as before the attempt: others have changed whatever differs. Of a
-    set that it returned to the bodies are not kept as the server answered them.
+    set that it returned to the bodies are not kept as the server answered them. What others have
+    changed or deleted since is as its own write left it.
     """
     went_out = {
         ref: LeftObject(one.after, None, one.field_manager, one.scaler.keeps_live)
@@ -31,4 +35,23 @@ def collect_resumed(
             continue
         if before.uid == live.uid:
             left[kept.ref] = LeftObject(before, autoscaled=kept.scaler.keeps_live)
-    return {**went_out, **left}
+    theirs = {kept.ref: _as_left(kept) for kept in _list_left_alone(resumed)}
+    return {**theirs, **went_out, **left}
+
+
+def _list_left_alone(resumed: Resumed) -> list[Kept]:
+    """Return what was there before and others have changed since: the record has its uid."""
+    left = resumed.left_alone
+    return [kept for kept in resumed.record.objects if kept.uid and kept.ref in left]
+
+
+def _as_left(kept: Kept) -> LeftObject:
+    """Return an object as far as the record has it; its uid alone shows that it is gone."""
+    if isinstance(kept.expected, LiveObject) and not kept.reach.is_unreached:
+        answer = replace(kept.expected, uid=kept.uid)
+    elif isinstance(kept.before, Known):
+        answer = kept.before.value
+    else:
+        body = kept.expected if isinstance(kept.expected, Body) else Body.of({})
+        answer = LiveObject(kept.ref, kept.uid, "", body, Body.of({}))
+    return LeftObject(answer, None, kept.field_manager, kept.scaler.keeps_live)

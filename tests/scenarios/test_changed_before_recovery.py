@@ -1,0 +1,81 @@
+"""Configuration that somebody changes or deletes between the death of a gate and its recovery."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_runs,
+    assert_verified,
+    warned,
+)
+from tests.bed.scene import MERGE_PATCH, Scene, secret, settings, web
+from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import kill_apply, recover
+from tests.scenarios.versions import CRASH, report
+
+pytestmark = pytest.mark.sandbox_only("minutes of waiting")
+
+HAND = "kubectl-edit"
+OBJECTS = {"ConfigMap": "configmap/settings", "Secret": "secret/keys"}
+
+
+def is_complete(deployment: JSON) -> bool:
+    """Tell whether a Deployment has its two pods, all of its latest version."""
+    counts = ("replicas", "updatedReplicas", "availableReplicas")
+    return [deployment["status"].get(name) for name in counts] == [2, 2, 2]
+
+
+@pytest.mark.contract("B49")
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_what_somebody_deleted_is_gone(scene: Scene, program: PlayedGate, kind: str) -> None:
+    """As the live run says it; what serves again may need the object."""
+    first, second = (
+        (settings("one"), settings("two")) if kind == "ConfigMap" else (secret("a"), secret("b"))
+    )
+    assert_verified(scene.apply(first, web()))
+    kill_apply(scene, program, second, web(2, behaviour=CRASH))
+    named = OBJECTS[kind]
+    scene.objects.delete(f"{kind.lower()}s", named.partition("/")[2])
+    result = recover(scene, "web")
+    assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
+    assert_runs(scene.objects, "shop/web:1")
+    (item,) = (one for one in result.document["objects"] if one["kind"] == kind)
+    assert (item["action"], item["at_end"]["state"]) == ("gone", "deleted")
+    assert warned(result, f"{named} was deleted by somebody else before the rollback")
+    assert not warned(result, "changed by somebody else")
+    assert f"{named}: find out who did that; apply again" in report(scene, result)
+
+
+@pytest.mark.contract("B49")
+def test_what_somebody_changed_is_left_with_their_name(scene: Scene, program: PlayedGate) -> None:
+    """The report says which field it is, and the advised apply takes it over."""
+    assert_verified(scene.apply(settings("one"), web()))
+    kill_apply(scene, program, settings("two"), web(2, behaviour=CRASH))
+    path = f"{scene.objects.path('configmaps', 'settings')}?fieldManager={HAND}"
+    scene.client.json("PATCH", path, {"data": {"mode": "three"}}, MERGE_PATCH)
+    result = recover(scene, "web")
+    assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
+    said = f"configmap/settings was left alone: {HAND} changed data.mode before the rollback"
+    assert warned(result, said)
+    (item,) = (one for one in result.document["objects"] if one["kind"] == "ConfigMap")
+    assert (item["action"], item["at_end"]["managers"]) == ("left", [HAND])
+    assert f"--take-over {HAND}" in report(scene, result)
+    assert scene.apply(settings("four"), web(3)).exit_code == 3
+    assert_verified(scene.apply(settings("four"), web(3), flags=("--take-over", HAND)))
+
+
+@pytest.mark.contract("B49")
+def test_what_somebody_deleted_of_a_version_that_stays_is_gone(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Nothing goes back, so that no rollback is spoken of."""
+    assert_verified(scene.apply(settings("one"), web()))
+    kill_apply(scene, program, settings("two"), web(2, behaviour="ready=3"))
+    scene.objects.wait_for("deployments", "web", is_complete)
+    scene.objects.delete("configmaps", "settings")
+    result = recover(scene, "web")
+    assert_verified(result)
+    assert warned(result, "configmap/settings is gone: somebody else deleted it")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Final
 
 import pytest
@@ -447,3 +449,28 @@ def test_the_next_apply_resumes_what_somebody_paused(proxy: Proxy, dies: bool) -
     good = settings("three"), web(3)
     assert_refused(scene.apply(*good), "Paused")
     assert_verified(scene.apply(*good, flags=("--resume",)))
+
+
+@pytest.mark.contract("B1841")
+def test_a_way_back_is_verified_so_long_after_its_first_write(proxy: Proxy) -> None:
+    """What it waited for before that does not count, or the two times would contradict the end."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        proxy.rest()
+        result = running.wait()
+    assert_back(result)
+    back = result.document["rollback"]
+    assert back["written_after_seconds"] > 5.0
+    after = back["duration_seconds"] - back["written_after_seconds"]
+    said = re.search(
+        r"rollback +written at (\S+), verified after ([0-9.]+)s", report(scene, result)
+    )
+    assert said is not None
+    assert float(said[2]) == pytest.approx(after, abs=0.1)
+    decided_at = next(
+        line["at_seconds"] for line in result.document["timeline"] if line["event"] == "rollback"
+    )
+    written_at = datetime.fromisoformat(back["written_at"])
+    since_start = written_at - datetime.fromisoformat(result.document["started_at"])
+    wanted = decided_at + back["written_after_seconds"]
+    assert since_start.total_seconds() == pytest.approx(wanted, abs=0.1)

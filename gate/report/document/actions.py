@@ -155,12 +155,13 @@ def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
     if attempt.course.leg is not Leg.BACK or not _goes_back(attempt):
         return None
     at = attempt.writes.rollback_written_at if _is_written_back(attempt) else None
-    end = attempt.result.verdict_at or attempt.now
+    end, since = attempt.result.verdict_at or attempt.now, attempt.course.leg_at
     return {
         "reason": _rollback_reason(attempt).value,
         "written_at": run.times.at(at) if at is not None else "",
         "verified": _verified_back(attempt),
-        "duration_seconds": seconds(end - attempt.course.leg_at),
+        "duration_seconds": seconds(end - since),
+        "written_after_seconds": seconds(at - since) if at is not None else 0.0,
     }
 
 

@@ -348,7 +348,7 @@ def _version(workload: WorkloadResult, version: Version) -> str:
 def _changes(block: Block, result: Result, warning_lines: int) -> None:
     rollback = result["rollback"]
     if rollback is not None:
-        took = format_seconds(rollback["duration_seconds"])
+        took = format_seconds(rollback["duration_seconds"] - rollback["written_after_seconds"])
         written = describe_writing(result, rollback)
         block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
     for action in _ACTIONS:

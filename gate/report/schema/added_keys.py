@@ -55,6 +55,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "was_to_be": "",
         "kept_otherwise": [],
     },
+    ("rollback",): {"written_after_seconds": 0.0},
     ("checks",): {"errors": 0, "comparison": None, "output": ""},
     ("checks", "comparison"): {
         "baseline": "all",

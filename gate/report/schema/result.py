@@ -310,6 +310,9 @@ class RollbackResult(TypedDict):
         ),
     ]
     duration_seconds: Annotated[Seconds, Meta(description="From the decision to the end.")]
+    written_after_seconds: Annotated[
+        Seconds, Meta(description="From the decision to its first write; 0 for no write.")
+    ]
 
 
 class Result(TypedDict):

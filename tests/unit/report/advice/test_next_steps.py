@@ -218,6 +218,7 @@ def wrote_back(at: str) -> dict[str, RollbackResult]:
     return {
         "rollback": {
             "reason": "CrashLoop", "written_at": at, "verified": False, "duration_seconds": 1.0,
+            "written_after_seconds": 0.0,
         }
     }  # fmt: skip
 

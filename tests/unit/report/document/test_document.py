@@ -106,6 +106,7 @@ ROLLBACK = {
     "written_at": "2026-11-21T12:00:02.500Z",
     "verified": True,
     "duration_seconds": 1.0,
+    "written_after_seconds": 0.0,
 }
 
 

@@ -254,3 +254,24 @@ def test_a_recovery_does_not_call_a_0_of_somebodys_verified(
     if is_complete:
         scene.objects.wait_complete("web")
     assert_scaled_to_zero(scene.gate("recover", "web", "--output", "json"))
+
+
+@pytest.mark.contract("B1682", "B1842")
+@pytest.mark.sandbox_only("what is remembered is the same on any cluster")
+def test_a_restart_that_was_scaled_to_0_unjudged_is_returned_to_as_verified(scene: Scene) -> None:
+    """What it restarted was verified, and has all its pods again as the next apply fails."""
+    assert_verified(scene.apply(settings("one"), web(behaviour=SLOW)))
+    with scene.gate.start("restart", "web", "--output", "json") as running:
+        running.wait_for_line("replicaset  deployment/web: following")
+        scene.kubectl("scale", "deployment/web", "--replicas=0", check=True)
+        assert_scaled_to_zero(running.wait())
+    scene.kubectl("scale", "deployment/web", "--replicas=2", check=True)
+    scene.objects.wait_complete("web", timeout_seconds=100.0)
+    failed = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_rolled_back(failed, "CrashLoop")
+    assert mode(scene) == "one"
+    assert failed.document["workloads"][0]["baseline"]["unverified"] == ""
+    assert failed.document["rollback"]["verified"]
+    assert "not verified" not in report(scene, failed)
+    serves = history_rows(scene)[0]
+    assert (serves["verdict"], serves["came_back"]) == ("verified", True)

@@ -18,7 +18,7 @@ from gate.core.rollout.baseline import find_serving_beside
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.history import History
-from gate.core.versions.judged_version import JudgedVersion, template_digest
+from gate.core.versions.judged_version import JudgedVersion, is_restarted, template_digest
 from gate.core.versions.open_findings import list_findings
 
 _SHORT: Final = CleanText("too few pods of what runs are available")
@@ -102,14 +102,24 @@ def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> 
     """Return why what serves before an attempt is not verified, None if it is, or nobody knows.
 
     Also of what is no obstacle: the last judgement of its revision counts, as `history` has it.
-    What somebody else made beside what is unverified has no verdict.
+    What somebody else made beside what is unverified has no verdict. A restart without a verdict
+    takes nothing from the verification of what it restarted.
     """
     left, current = left_unverified(target, history, digests), target.snapshot.current()
     if current is None or (left is not None and not _is_of_another(left, current)):
         return left.why if left is not None else None
     judged = find_last_word(history, current, target.ref)
+    if judged is not None and _is_restart_of_verified(judged, current, history):
+        return None
     why = judged.why if judged is not None else None
     return _NO_VERDICT if why is None and left is not None else why
+
+
+def _is_restart_of_verified(judged: JudgedVersion, current: Revision, history: History) -> bool:
+    """Tell whether a revision is what was verified, restarted, and nothing was found against it."""
+    if judged.verified or judged.failed or judged.is_left_by_check:
+        return False
+    return is_restarted(current.template) and any(map(judged.is_part_of, history.unrevoked))
 
 
 def find_last_word(history: History, revision: Revision, ref: Ref) -> JudgedVersion | None:

@@ -32,7 +32,7 @@ from tests.cluster.kubelet.api import JSON
 from tests.scenarios.held_configuration import BUDGETS, DOWN, WAITING, keep_off, waiting
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, counted, first, says, status, writes
-from tests.scenarios.versions import CRASH, apply_and_keep, mode, report
+from tests.scenarios.versions import CRASH, apply_and_keep, mode, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
 
@@ -474,3 +474,17 @@ def test_a_way_back_is_verified_so_long_after_its_first_write(proxy: Proxy) -> N
     since_start = written_at - datetime.fromisoformat(result.document["started_at"])
     wanted = decided_at + back["written_after_seconds"]
     assert since_start.total_seconds() == pytest.approx(wanted, abs=0.1)
+
+
+@pytest.mark.contract("B911")
+def test_the_next_apply_takes_over_what_was_left_to_somebody(proxy: Proxy) -> None:
+    """They set another value while the way back was kept off, and the gate left it to them."""
+    scene = proxy.scene
+    with waiting(proxy) as running:
+        mend(scene, "nine")
+        proxy.rest()
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, f"configmap/settings was left alone: {HAND} changed data.mode")
+    said = f"apply again if yours should win, with --take-over {HAND}"
+    assert said in one_line(report(scene, result))

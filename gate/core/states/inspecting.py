@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gate.core.attempt import limits
 from gate.core.attempt.state import Attempt, Step
@@ -54,7 +55,11 @@ class Inspecting(StateBehaviour):
             return (with_late_write(attempt, effect.ref) if is_done else attempt), ()
         live = answer.fact.value if isinstance(answer.fact, Known) else None
         stale = live is not None and is_stale(attempt, live)
-        return take_in(attempt, effect.ref, answer, stale=stale), ()
+        attempt = take_in(attempt, effect.ref, answer, stale=stale)
+        if live is None or stale:
+            return attempt, ()
+        seen = attempt.ledger.live.put(effect.ref, live)
+        return replace(attempt, ledger=replace(attempt.ledger, live=seen)), ()
 
 
 def _find_just_read(attempt: Attempt, refs: tuple[Ref, ...]) -> tuple[Ref, ...]:

@@ -26,6 +26,7 @@ from gate.core.writes.order import uncertain_writes
 from gate.core.writes.returned_by_others import describe_returned
 from gate.report.document.late_configuration import describe_late
 from gate.report.document.running_pods import is_left_paused, is_scaled_to_zero
+from gate.report.document.set_meanwhile import describe_set_meanwhile
 from gate.report.document.versions import latest_snapshot
 from gate.report.document.workload_remarks import workload_warnings
 
@@ -47,6 +48,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_not_paused_again(attempt),
         *_iter_paused(attempt),
         *_iter_autoscaled(attempt),
+        *describe_set_meanwhile(attempt),
         *_iter_taken_fields(attempt),
         *_iter_set_before(attempt),
         *_iter_kept_otherwise(attempt),

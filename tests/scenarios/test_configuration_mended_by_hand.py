@@ -462,9 +462,8 @@ def test_a_way_back_is_verified_so_long_after_its_first_write(proxy: Proxy) -> N
     back = result.document["rollback"]
     assert back["written_after_seconds"] > 5.0
     after = back["duration_seconds"] - back["written_after_seconds"]
-    said = re.search(
-        r"rollback +written at (\S+), verified after ([0-9.]+)s", report(scene, result)
-    )
+    line = r"rollback +written at \S+, verified after ([0-9.]+)s"
+    said = re.search(line, report(scene, result))
     assert said is not None
     assert float(said[1]) == pytest.approx(after, abs=0.1)
     decided_at = next(

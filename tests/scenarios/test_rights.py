@@ -176,7 +176,7 @@ def test_a_way_back_that_was_refused_whole_was_not_written(
     assert result.document["rollback"]["written_at"] == ""
     assert result.document["recoverable"] is not keeps_its_lock
     shown = one_line(report(scene, result))
-    assert "rollback not written, not verified" in shown
+    assert "rollback not written within " in shown
     assert "see what keeps the version before" not in shown
     assert "ask for the missing rights" in shown
     verb = "undo" if keeps_its_lock else "recover"

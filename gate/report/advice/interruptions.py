@@ -14,20 +14,21 @@ from gate.report.words.half_applied import has_run_alone, is_unwritten, is_writt
 from gate.report.words.single_run import is_left_open
 from gate.report.words.version_names import baseline_words
 
-_FINISH: Final = "then finish what this run left (back if incomplete, unless failures are kept):"
+_FINISH: Final = "finish what this run left (back if incomplete, unless failures are kept):"
 _CLOSE: Final = "close the attempt; nothing of it can be taken back:"
 
 
 def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise how to go on or back; without a lock there is nothing to recover.
 
-    A way back is to be finished first: until then nothing that runs is what was meant to.
+    A way back is to be finished first, also one that was decided on and of which nothing could be
+    written: until then nothing that runs is what was meant to.
     """
-    is_going_back = is_written_back(result)
+    is_going_back, was_to_go_back = is_written_back(result), result["rollback"] is not None
     if is_left_open(worst):
         text = "it goes on without the gate; to follow it to its end:"
         yield step_about(result, worst, text, "verify")
-    elif not is_unwritten(worst) and not (is_going_back and result["recoverable"]):
+    elif not is_unwritten(worst) and not (was_to_go_back and result["recoverable"]):
         yield step_about(result, worst, "follow the rollout, which goes on by itself:", "verify")
     if is_going_back and result["recoverable"]:
         yield recovery_step(result, "finish the rollback, and follow it to its end:")
@@ -36,7 +37,8 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     elif any(map(is_unwritten, result["workloads"])):
         yield from _half_written(result, worst)
     elif result["recoverable"]:
-        yield recovery_step(result, _CLOSE if has_run_alone(result) else _FINISH)
+        finish = _FINISH if was_to_go_back else f"then {_FINISH}"
+        yield recovery_step(result, _CLOSE if has_run_alone(result) else finish)
     elif worst["changed"]:
         if not registry.of_entry(worst).runs_once:
             back = baseline_words(worst, "what served before")

@@ -44,7 +44,7 @@ from gate.report.words.object_names import (
     workload_name,
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
-from gate.report.words.unfinished import describe_writing
+from gate.report.words.unfinished import NOT_WRITTEN, describe_writing
 from gate.report.words.version_names import (
     find_serving,
     is_last_verified,
@@ -348,9 +348,7 @@ def _version(workload: WorkloadResult, version: Version) -> str:
 def _changes(block: Block, result: Result, warning_lines: int) -> None:
     rollback = result["rollback"]
     if rollback is not None:
-        took = format_seconds(rollback["duration_seconds"] - rollback["written_after_seconds"])
-        written = describe_writing(result, rollback)
-        block.row("rollback", f"{written}, {_rollback_end(result, rollback)} after {took}")
+        block.row("rollback", _rollback(result, rollback))
     for action in _ACTIONS:
         names = [
             object_name(result, item) for item in result["objects"] if item["action"] == action
@@ -364,6 +362,15 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
         block.row("warning", warning, warning_lines)
     if len(result["warnings"]) > _MOST_WARNINGS:
         block.row("warning", f"and {len(result['warnings']) - _MOST_WARNINGS} more: {_ELSEWHERE}")
+
+
+def _rollback(result: Result, rollback: RollbackResult) -> str:
+    """Say when a way back was written, and how long after that it ended, and how."""
+    took = format_seconds(rollback["duration_seconds"] - rollback["written_after_seconds"])
+    written = describe_writing(result, rollback)
+    if written == NOT_WRITTEN:
+        return f"{written} within {took}"
+    return f"{written}, {_rollback_end(result, rollback)} after {took}"
 
 
 def _rollback_end(result: Result, rollback: RollbackResult) -> str:

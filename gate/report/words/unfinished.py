@@ -5,6 +5,8 @@ Reads only the result document, so that a report rendered again later says the s
 
 from __future__ import annotations
 
+from typing import Final
+
 from gate.core.writes.failure_response import FailureResponse
 from gate.report.schema.result import Result, RollbackResult, WorkloadResult
 from gate.report.words.half_applied import is_written_back
@@ -12,6 +14,9 @@ from gate.report.words.moment import moment
 from gate.report.words.object_names import list_own_objects
 
 _RETURNS = ("", FailureResponse.RESTORE)
+
+NOT_WRITTEN: Final = "not written"
+"""What is said of a way back of which no write was done."""
 
 
 def find_undone_response(result: Result, workload: WorkloadResult) -> str:
@@ -33,7 +38,7 @@ def describe_writing(result: Result, rollback: RollbackResult) -> str:
         perhaps = "perhaps " if is_in_doubt(result) else ""
         return f"{perhaps}written at {moment(rollback['written_at'])}"
     is_earlier = is_written_back(result) or rollback["verified"]
-    return "written by another run" if is_earlier else "not written"
+    return "written by another run" if is_earlier else NOT_WRITTEN
 
 
 def is_in_doubt(result: Result) -> bool:

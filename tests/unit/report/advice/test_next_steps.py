@@ -18,7 +18,9 @@ from gate.report.advice.next_steps import next_steps
 from gate.report.advice.step import Step
 from gate.report.document.document import document, minimal
 from gate.report.document.run import RunRecord
+from gate.report.formats.text import verdict_text
 from gate.report.schema.result import CrashResult, Result, RollbackResult
+from gate.report.style.style import Style
 from gate.report.words.worst import worst_workload
 from tests.table import each
 from tests.unit.report.endings import ENDINGS, run_of
@@ -42,6 +44,8 @@ SILENT = {
     Reason.NO_BASELINE,
 }
 """Reasons of good ends, and those whose outcome says what to do."""
+
+ONE_LINE = Style(width=10_000)
 
 
 def words(result: Result) -> str:
@@ -358,3 +362,17 @@ def test_the_hint_of_an_error_may_end_in_a_command() -> None:
     hint = "otherwise: kubectl create namespace shop"
     result = minimal(Outcome.REFUSED, 3, Reason.CONFLICT, "said", RUN, hint=hint)
     assert next_steps(result) == (Step("otherwise:", "kubectl create namespace shop"),)
+
+
+@pytest.mark.contract("B911", "B1841")
+def test_a_way_back_of_which_nothing_was_written_is_to_be_finished_and_not_watched() -> None:
+    """A signal came while the server did not answer: what runs is not what was meant to."""
+    web = workload_result(Outcome.INTERRUPTED, Reason.INTERRUPTED)
+    result = result_of(web)
+    watched = [step.command for step in next_steps(result)]
+    assert [command.split()[1] for command in watched] == ["verify", "recover"]
+    result["rollback"] = wrote_back("")["rollback"]
+    [step] = next_steps(result)
+    assert step.text.startswith("finish what this run left")
+    assert step.command.startswith("rollout-gate recover")
+    assert "rollback  not written within " in verdict_text(result, ONE_LINE)

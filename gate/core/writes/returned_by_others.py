@@ -34,7 +34,7 @@ def is_returned(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
     return select_changed(now, wanted.thaw(), beyond) is None
 
 
-def find_returners(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
+def find_restorers(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
     """Return who wrote back what our way back is to have restored: other managers alone own it.
 
     Nobody if our own write did, or if that cannot be told.
@@ -80,7 +80,7 @@ def find_new_owners(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
 
 def describe_returned(attempt: Attempt, ref: Ref) -> str:
     """Say that others wrote back what was to be restored, "" if none did."""
-    who = " and ".join(find_returners(attempt, ref))
+    who = " and ".join(find_restorers(attempt, ref))
     as_wanted = "was to be" if ref in attempt.plan.target_set.bodies else "was before"
     return f"{attempt.plan.name_of(ref)} is as it {as_wanted}: {who} wrote that" if who else ""
 

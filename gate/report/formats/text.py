@@ -44,7 +44,7 @@ from gate.report.words.object_names import (
     workload_name,
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
-from gate.report.words.unfinished import NOT_WRITTEN, describe_writing
+from gate.report.words.unfinished import describe_writing, has_written
 from gate.report.words.version_names import (
     find_serving,
     is_last_verified,
@@ -368,7 +368,7 @@ def _rollback(result: Result, rollback: RollbackResult) -> str:
     """Say when a way back was written, and how long after that it ended, and how."""
     took = format_seconds(rollback["duration_seconds"] - rollback["written_after_seconds"])
     written = describe_writing(result, rollback)
-    if written == NOT_WRITTEN:
+    if not has_written(result, rollback):
         return f"{written} within {took}"
     return f"{written}, {_rollback_end(result, rollback)} after {took}"
 

@@ -5,8 +5,6 @@ Reads only the result document, so that a report rendered again later says the s
 
 from __future__ import annotations
 
-from typing import Final
-
 from gate.core.writes.failure_response import FailureResponse
 from gate.report.schema.result import Result, RollbackResult, WorkloadResult
 from gate.report.words.half_applied import is_written_back
@@ -14,9 +12,6 @@ from gate.report.words.moment import moment
 from gate.report.words.object_names import list_own_objects
 
 _RETURNS = ("", FailureResponse.RESTORE)
-
-NOT_WRITTEN: Final = "not written"
-"""What is said of a way back of which no write was done."""
 
 
 def find_undone_response(result: Result, workload: WorkloadResult) -> str:
@@ -37,8 +32,12 @@ def describe_writing(result: Result, rollback: RollbackResult) -> str:
     if rollback["written_at"]:
         perhaps = "perhaps " if is_in_doubt(result) else ""
         return f"{perhaps}written at {moment(rollback['written_at'])}"
-    is_earlier = is_written_back(result) or rollback["verified"]
-    return "written by another run" if is_earlier else NOT_WRITTEN
+    return "written by another run" if has_written(result, rollback) else "not written"
+
+
+def has_written(result: Result, rollback: RollbackResult) -> bool:
+    """Tell whether any write of a way back was done, by this run or by an earlier one."""
+    return bool(rollback["written_at"]) or is_written_back(result) or rollback["verified"]
 
 
 def is_in_doubt(result: Result) -> bool:

@@ -167,6 +167,7 @@ def _record(record: Record) -> dict[str, Any]:
             "undo_beyond": [ref(one) for one in record.target_set.undo.beyond],
             "applied_again": [ref(one) for one in record.target_set.applied.again],
             "left_by_check": [ref(one) for one in record.target_set.applied.left_by_check],
+            "set_aside": record.target_set.is_set_aside,
         },
     }
 
@@ -237,6 +238,7 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         shared=FrozenMap((ref_of(one), ref_of(other)) for one, other in value.get("shared", ())),
         applied=AppliedVersion(FrozenMap(beside), again, doubts, left),
         undo=UndoLimits(FrozenMap(lacks), FrozenMap(conflicts), beyond),
+        is_set_aside=bool(value.get("set_aside")),
     )
 
 

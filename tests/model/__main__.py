@@ -119,6 +119,7 @@ def _write(path: Path, task: Task, violation: Violation) -> None:
     if not lines:
         _say("(no apply took effect, so that there is nothing to replay)")
         return
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     _say(f"rollout-gate replay {path}")
 

@@ -8,7 +8,7 @@ import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import Answer, Request
-from tests.bed.expectations import assert_runs
+from tests.bed.expectations import assert_runs, images
 from tests.bed.scene import settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -16,7 +16,7 @@ from tests.cluster.manifests import config_map
 from tests.cluster.workloads import job
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, nth, writes
-from tests.scenarios.versions import one_line, report
+from tests.scenarios.versions import keep_a_bad_version, mode, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("the server holds a request")
 
@@ -108,6 +108,20 @@ def test_a_deployment_that_a_dead_gate_wrote_late_is_not_somebody_elses(
         assert of(again, "web")[0] == "kept"
     else:
         assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1850")
+def test_a_late_version_goes_back_to_what_served_and_not_to_what_was_kept(proxy: Proxy) -> None:
+    """The first way back found the kept version unchanged, and left it as it was."""
+    scene = proxy.scene
+    keep_a_bad_version(scene)
+    recover_late(proxy, "/deployments/web", settings("two"), web(2))
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    assert mode(scene) == "nine"
+    again = recover(scene)
+    assert again.exit_code == 4, str(again)
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "one", str(again)
 
 
 @pytest.mark.contract("B1113")

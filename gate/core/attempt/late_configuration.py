@@ -33,7 +33,7 @@ def collect_late(resumed: Resumed, followed: Followed) -> tuple[Ref, ...]:
 def _find_changed(resumed: Resumed, ref: Ref) -> frozenset[str] | None:
     """Return the keys that are not as before, None if nobody can tell what they return to."""
     before = next((one.before for one in resumed.record.objects if one.ref == ref), None)
-    if not isinstance(before, Known) or ref in resumed.record.target_set.bodies:
+    if not isinstance(before, Known) or ref in resumed.record.target_set.members:
         return None
     then, now = (_list_values(one.body.thaw()) for one in (before.value, resumed.written[ref]))
     return frozenset(key for key in {**then, **now} if then.get(key) != now.get(key))

@@ -153,7 +153,7 @@ def _rollback(
         for ref in failed_first(plan, tuple(written), failed)
         if ref not in departed
         and has_way_back(ref)
-        and (written[ref].changed or ref in returns_to.bodies)
+        and (written[ref].changed or ref in returns_to.members)
     }
     restorable = mine.keys() - without_target(plan)
     rolled_out = find_versions(plan, mine)
@@ -202,8 +202,8 @@ def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
     """Return the plan with the set that its way back returns to, as a rollback begins.
 
     An apply that broke off before it changed a workload takes back what little was written:
-    then all is as before, whatever ran. A recovery that finds a rollback begun keeps the set of
-    that one.
+    then all is as before, whatever ran. A recovery that finds a rollback begun keeps what that
+    one decided, as far as it still holds (`gate.core.recovery.resumption`).
     """
     if plan.resumed is not None and plan.resumed.record.leg is Leg.BACK:
         return plan
@@ -216,10 +216,7 @@ def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
     is_whole = bool(found) and all(one is not None for one in found)
     if is_changed or is_whole:
         return plan
-    chosen = plan.target_set
-    none = TargetSet()
-    kept = replace(chosen, bodies=none.bodies, missing=none.missing, confidential=(), unverified=())
-    return replace(plan, target_set=kept)
+    return replace(plan, target_set=replace(plan.target_set, is_set_aside=True))
 
 
 def with_unwritten_members(
@@ -230,7 +227,7 @@ def with_unwritten_members(
     An apply that is refused half-way leaves some unwritten, but the set is restored whole. What is
     `restored` already needs nothing more.
     """
-    members = plan.target_set.bodies
+    members = plan.target_set.members
     left = ((ref, plan.before(ref)) for ref in members if ref not in (*written, *restored))
     found = {ref: WrittenObject(before, before) for ref, before in left if before is not None}
     if not found:
@@ -245,7 +242,7 @@ def _restorations(
 ) -> Iterator[PlannedWrite]:
     forces = plan.policy.response.force_conflicts
     for ref, object_ in mine.items():
-        if ref not in restorable or ref in returns_to.missing or why_not_restored(object_):
+        if ref not in restorable or ref in returns_to.missing_members or why_not_restored(object_):
             continue
         body, by = _member_body(returns_to, ref, object_), object_.field_manager
         left = _find_left(plan, ref, object_)
@@ -314,7 +311,7 @@ def _member_body(returns_to: TargetSet, ref: Ref, object_: WrittenObject) -> Bod
 
     It has kubectl's last-applied annotation if the object has it.
     """
-    body = returns_to.bodies.get(ref)
+    body = returns_to.members.get(ref)
     if body is not None:
         body = Body.of(without_pause(body.thaw()))
     if body is None or not has_last_applied(object_.after.body.thaw()):

@@ -55,7 +55,8 @@ class TargetSet:
     `unverified` are the workloads that return to an older revision that still serves, because
     no gate verified a version. `shared` has the objects that return to what another workload was
     verified with since, each with that workload. `applied` and `undo` are what the same histories
-    say beside that.
+    say beside that. `is_set_aside` is whether the way back restores what was before instead: it
+    found no workload that the attempt had changed.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
@@ -66,3 +67,14 @@ class TargetSet:
     shared: FrozenMap[Ref, Ref] = field(default_factory=FrozenMap)
     applied: AppliedVersion = AppliedVersion()
     undo: UndoLimits = UndoLimits()
+    is_set_aside: bool = False
+
+    @property
+    def members(self) -> FrozenMap[Ref, Body]:
+        """The bodies that the way back applies."""
+        return FrozenMap() if self.is_set_aside else self.bodies
+
+    @property
+    def missing_members(self) -> FrozenMap[Ref, CleanText]:
+        """The objects of the set that the way back applies and has no body of, with the reasons."""
+        return FrozenMap() if self.is_set_aside else self.missing

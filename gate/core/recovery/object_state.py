@@ -54,15 +54,9 @@ def classify_object(kept: Kept, fact: Fact[LiveObject]) -> ObjectState:
     return ObjectState.WRITTEN if _still_ours(kept, live) else _classify_fields(kept, live)
 
 
-def classify_member(kept: Kept, fact: Fact[LiveObject], body: Body) -> ObjectState:
-    """Return who last changed an object that a rollback returns to `body` instead.
-
-    Such an object in its state from before the attempt is not restored yet: it is WRITTEN.
-    """
-    if isinstance(fact, Known) and contains(body.thaw(), fact.value.body.thaw()):
-        return ObjectState.BEFORE
-    found = classify_object(kept, fact)
-    return ObjectState.WRITTEN if found is ObjectState.BEFORE else found
+def is_as_member(fact: Fact[LiveObject], body: Body) -> bool:
+    """Tell whether an object is as a rollback leaves it that returns it to `body`."""
+    return isinstance(fact, Known) and contains(body.thaw(), fact.value.body.thaw())
 
 
 def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:

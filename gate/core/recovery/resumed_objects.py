@@ -31,7 +31,7 @@ def collect_resumed(
     for kept in resumed.record.objects:
         live = resumed.restored.get(kept.ref)
         before = kept.before.value if isinstance(kept.before, Known) else None
-        if live is None or before is None or kept.ref in resumed.record.target_set.bodies:
+        if live is None or before is None or kept.ref in resumed.record.target_set.members:
             continue
         if before.uid == live.uid:
             left[kept.ref] = LeftObject(before, autoscaled=kept.scaler.keeps_live)

@@ -25,11 +25,13 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
 from gate.core.plan.record import Followed, Kept, Record, Resumed
-from gate.core.plan.rollback_plan import WrittenObject, writes_back
+from gate.core.plan.rollback_plan import writes_back
 from gate.core.recovery.gone_after_end import find_gone_after_end
-from gate.core.recovery.object_state import ObjectState, classify_member, classify_object, trial
+from gate.core.recovery.late_workload import with_set_of_late_workload
+from gate.core.recovery.object_state import ObjectState, classify_object, is_as_member, trial
 from gate.core.recovery.own_deletions import find_deleted
 from gate.core.recovery.reasons import find_refusal
+from gate.core.recovery.recorded_writes import collect_written
 from gate.core.recovery.replaced_objects import without_replaced
 from gate.core.recovery.resumed_objects import collect_resumed
 from gate.core.recovery.resumed_rollouts import follow_again
@@ -37,7 +39,6 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.writes.removed_owners import are_owners_removed
 
 Found = Mapping[Ref, Fact[LiveObject]]
 """The live state of each object of the record; none is Unknown."""
@@ -76,7 +77,7 @@ def resume(
     followed has a baseline. `returned` are what its way back left otherwise than was sent, with
     the server's answers to the dry runs of their restorations.
     """
-    record = without_replaced(record, found)
+    record = with_set_of_late_workload(without_replaced(record, found), found)
     states = {
         kept.ref: ObjectState.WRITTEN
         if kept.ref in returned
@@ -134,13 +135,14 @@ def _classify(record: Record, kept: Kept, fact: Fact[LiveObject]) -> ObjectState
 
     If it looks written but the record says that our write never reached it, others did it.
     """
-    body = record.target_set.bodies.get(kept.ref)
-    if record.leg is Leg.BACK and body is not None:
-        found = classify_member(kept, fact, body)
-    else:
-        found = classify_object(kept, fact)
-    is_theirs = found is ObjectState.WRITTEN and kept.changes and kept.reach.is_unreached
-    return ObjectState.OTHERS if is_theirs else found
+    found = classify_object(kept, fact)
+    body = record.target_set.members.get(kept.ref) if record.leg is Leg.BACK else None
+    if body is not None and is_as_member(fact, body):
+        return ObjectState.BEFORE
+    if found is ObjectState.WRITTEN and kept.changes and kept.reach.is_unreached:
+        return ObjectState.OTHERS
+    is_to_be_restored = body is not None and found is ObjectState.BEFORE
+    return ObjectState.WRITTEN if is_to_be_restored else found
 
 
 def _is_followed(record: Record, ref: Ref) -> bool:
@@ -180,7 +182,7 @@ def _find_restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     if sorted_.record.leg is Leg.FORWARD:
         return {}
     lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(ObjectState.BEFORE))
-    members = sorted_.record.target_set.bodies
+    members = sorted_.record.target_set.members
     return {
         kept.ref: live
         for kept, live in lives
@@ -226,7 +228,7 @@ def _find_lost(sorted_: _Sorted) -> dict[Ref, Cause]:
 
 def _can_return(record: Record, kept: Kept) -> bool:
     """Tell whether the state that an object returns to is known."""
-    return kept.ref in record.target_set.bodies or not isinstance(kept.before, Unknown)
+    return kept.ref in record.target_set.members or not isinstance(kept.before, Unknown)
 
 
 def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
@@ -242,7 +244,7 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     if _complete(plan, ours, _find_gone(sorted_), at):
         return False
     departed = frozenset(one.ref for one in plan.targets) - ours
-    back = writes_back(plan, written_objects(plan), departed, frozenset(ours))
+    back = writes_back(plan, collect_written(plan), departed, frozenset(ours))
     return any(write.verb is Verb.APPLY for write in back)
 
 
@@ -298,55 +300,12 @@ def _is_found_complete(plan: Plan, target: Target, at: float) -> bool:
     return rollout.is_complete(live)
 
 
-def written_objects(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
-    """Return what the attempt had written, as its own ledger would have it."""
-    if plan.resumed is None:
-        return FrozenMap()
-    kept = {one.ref: one for one in plan.resumed.record.objects}
-    lives = plan.resumed.written.items()
-    return FrozenMap(
-        (ref, _written_object(kept[ref], live, is_returned=plan.find_returned(ref) is not None))
-        for ref, live in lives
-    )
-
-
-def _written_object(kept: Kept, live: LiveObject, *, is_returned: bool) -> WrittenObject:
-    before = kept.before.value if isinstance(kept.before, Known) else None
-    after = live
-    if isinstance(kept.expected, LiveObject) and live.workload is None:
-        # Compared with what our write left, this shows what others have changed since.
-        after = replace(kept.expected, uid=live.uid, resource_version="")
-        if isinstance(kept.before, Absent):
-            # Somebody else may have created it just before our write: its owners show that.
-            after = replace(after, managed=live.managed)
-    if live.workload is not None and isinstance(kept.expected, LiveObject):
-        after = _as_expected(kept.expected, live, kept.field_manager)
-        # What is live is what the way back left; the way out left what its dry run shows.
-        after = replace(kept.expected, uid=live.uid) if is_returned else after
-    written = WrittenObject(before, after, kept.forced, kept.scaler, kept.field_manager)
-    # No answer (201 or 200) is kept: if no other manager owns a field of it, the dead gate made it.
-    is_created = Known(written.created)
-    return replace(written, is_created=is_created) if written.created else written
-
-
-def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveObject:
-    """Return a workload as our write left it: its live state while that shows its field owners.
-
-    If somebody has removed all managed fields, the server's dry run of our write shows instead who
-    owned which field and what others have changed.
-    """
-    after = replace(expected, uid=live.uid)
-    if not are_owners_removed(manager, after, live):
-        return live
-    return replace(live, body=expected.body, managed=expected.managed, resource_version="")
-
-
 # -- the attempt that goes on ----------------------------------------------------------------------
 
 
 def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
     """Return `attempt` advanced to where the recorded one had come."""
-    written = written_objects(attempt.plan)
+    written = collect_written(attempt.plan)
     deleted = find_deleted(attempt.plan, resumed, written)
     written = FrozenMap({**written, **deleted})
     attempt = replace(

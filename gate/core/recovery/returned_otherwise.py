@@ -15,7 +15,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.record import Kept
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
-from gate.core.recovery.resumption import written_objects
+from gate.core.recovery.recorded_writes import collect_written
 from gate.core.writes.lost_response import has_landed_rewritten
 
 
@@ -33,7 +33,7 @@ def list_doubtful(plan: Plan) -> tuple[PlannedWrite, ...]:
         if kept.ref in resumed.departed and (written := _as_written(kept)) is not None
     }
     failed = frozenset(one.ref for one in resumed.record.followed if one.why)
-    back = writes_back(plan, {**written_objects(plan), **left}, frozenset(), failed)
+    back = writes_back(plan, {**collect_written(plan), **left}, frozenset(), failed)
     return tuple(one for one in back if one.ref in left and one.verb is Verb.APPLY)
 
 

@@ -224,10 +224,10 @@ def _with_irreversible(attempt: Attempt, departed: frozenset[Ref]) -> FrozenMap[
 
 def _missing_members(attempt: Attempt, queue: tuple[PlannedWrite, ...]) -> dict[Ref, Rejection]:
     """Return the members of the set that cannot be restored; none if nothing is applied at all."""
-    is_restored = any(ref in attempt.plan.target_set.bodies for ref in attempt.ledger.restored)
+    is_restored = any(ref in attempt.plan.target_set.members for ref in attempt.ledger.restored)
     if not is_restored and not any(write.verb is Verb.APPLY for write in queue):
         return {}
-    missing = attempt.plan.target_set.missing
+    missing = attempt.plan.target_set.missing_members
     return {ref: Rejection(ref, Reason.SET_INCOMPLETE, why) for ref, why in missing.items()}
 
 

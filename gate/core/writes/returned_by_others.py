@@ -81,14 +81,14 @@ def find_new_owners(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
 def describe_returned(attempt: Attempt, ref: Ref) -> str:
     """Say that others wrote back what was to be restored, "" if none did."""
     who = " and ".join(find_restorers(attempt, ref))
-    as_wanted = "was to be" if ref in attempt.plan.target_set.bodies else "was before"
+    as_wanted = "was to be" if ref in attempt.plan.target_set.members else "was before"
     return f"{attempt.plan.name_of(ref)} is as it {as_wanted}: {who} wrote that" if who else ""
 
 
 def _find_wanted(attempt: Attempt, ref: Ref) -> Body | None:
     """Return what the way back returns an object to, None if that is nothing, or is not known."""
     before = attempt.plan.before(ref)
-    return attempt.plan.target_set.bodies.get(ref) or (before.body if before is not None else None)
+    return attempt.plan.target_set.members.get(ref) or (before.body if before is not None else None)
 
 
 def _iter_owners(live: LiveObject) -> Iterator[tuple[str, Fields]]:

@@ -299,6 +299,7 @@ def test_every_part_of_a_target_set_comes_back_but_what_a_secret_keeps() -> None
         undo=UndoLimits(
             FrozenMap({one: (other,)}), FrozenMap({one: (CleanText("kubectl-set"),)}), (one,)
         ),
+        is_set_aside=True,
     )
     values = (whole, whole.applied, whole.undo)
     empty = [each.name for one in values for each in fields(one) if not getattr(one, each.name)]

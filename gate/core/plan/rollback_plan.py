@@ -49,9 +49,9 @@ _VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationT
 class WrittenObject:
     """One object as this attempt left it.
 
-    `before` is what it was before the attempt, None if it did not exist. `after` is
-    the answer to our latest write of it, applied as `field_manager`. `is_created` is whether the
-    server answered that our apply created it (201), Unknown if that answer was lost.
+    `before` is what it was before the attempt, None if there was none; `met` what our write met,
+    None if not known. `after` is the answer to our latest write, as `field_manager`. `is_created`
+    is whether the server answered that our apply created it (201), Unknown if that was lost.
     """
 
     before: LiveObject | None
@@ -60,6 +60,7 @@ class WrittenObject:
     scaler: Scaler = Scaler.MANIFEST
     field_manager: str = FIELD_MANAGER
     is_created: Fact[bool] = Unknown("no answer was kept")
+    met: LiveObject | None = None
 
     @property
     def created(self) -> bool:
@@ -91,7 +92,8 @@ class WrittenObject:
     @property
     def changed(self) -> bool:
         """Whether the apply changed more than the server's bookkeeping."""
-        return self.before is None or content(self.before.body) != content(self.after.body)
+        found = self.met or self.before
+        return found is None or content(found.body) != content(self.after.body)
 
 
 def content(body: Body) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from gate.core.plan.record import Kept
 from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set
 from gate.core.ssa.managed_fields import owned_fields
+from gate.core.writes.additions import is_beside
 from gate.core.writes.obstacles import substance
-from gate.core.writes.template_additions import is_beside
 
 
 class ObjectState(enum.StrEnum):

@@ -158,7 +158,8 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
         # After a lost answer, a 200 may mean that our own earlier try created the object.
         known = answer.is_created or not uncertain
         is_created = Known(answer.is_created) if known else NOT_ANSWERED
-        attempt = went_out(attempt, head, live, read=before, is_created=is_created)
+        met = before if live.workload is None and not uncertain else None
+        attempt = went_out(attempt, head, live, read=before, is_created=is_created, met=met)
     seen = () if live.workload is None else (Observed(attempt.now, live.workload),)
     return attempt, seen
 

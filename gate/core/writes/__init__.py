@@ -1,6 +1,7 @@
 """The writes of an attempt: in which order, why not, and what each of them did."""
 
 __all__ = [
+    "additions",
     "authorship",
     "failure_response",
     "lagging_server",
@@ -14,6 +15,5 @@ __all__ = [
     "request",
     "results",
     "returned_by_others",
-    "template_additions",
     "way_out",
 ]

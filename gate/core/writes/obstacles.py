@@ -19,9 +19,9 @@ from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.replica_ownership import REPLICAS_PATH
 from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set, managed_fields
+from gate.core.writes.additions import is_left
 from gate.core.writes.lost_response import has_landed
 from gate.core.writes.recreation import find_before
-from gate.core.writes.template_additions import is_left
 
 
 def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
@@ -105,7 +105,7 @@ def _changed_meanwhile(
     After a lost answer the change may be our own: the same apply is sent again, which does
     nothing if it was done, and fails if another manager owns a field now. Changes of metadata, and
     of replicas that a manager owns, are left to the server's own conflicts. What the write leaves
-    as it is (`is_left`) is no such change.
+    as it is (`is_left`), as others' keys of a ConfigMap, is no such change.
     """
     before = find_before(attempt, head.ref)
     if before is None or live is None or live.uid != before.uid:

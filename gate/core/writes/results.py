@@ -43,12 +43,14 @@ def went_out(
     *,
     read: LiveObject | None = None,
     is_created: Fact[bool] = NOT_ANSWERED,
+    met: LiveObject | None = None,
 ) -> Attempt:
     """Record an object as this attempt left it, and follow it if it is a workload.
 
     The object of before is what the preflight saw: after a lost answer, the latest read may show
     our own write. Only if the preflight saw none and the server says that our write created none
-    either, it is the latest `read`: somebody else created it before our write.
+    either, it is the latest `read`: somebody else created it before our write. `met` is what the
+    write surely met, None if an earlier try of it may have been done.
     """
     ref, before = head.ref, find_before(attempt, head.ref)
     if before is None and isinstance(is_created, Known) and not is_created.value:
@@ -58,7 +60,7 @@ def went_out(
         written = replace(earlier, after=live)
     else:
         written = WrittenObject(
-            before, live, head.force, head.scaler, head.field_manager, is_created
+            before, live, head.force, head.scaler, head.field_manager, is_created, met
         )
     left = LeftObject(live, None, head.field_manager, head.scaler.keeps_live)
     attempt = replace(

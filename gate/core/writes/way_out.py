@@ -13,13 +13,13 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
+from gate.core.writes.additions import is_left
 from gate.core.writes.departure import stepped_back
 from gate.core.writes.lost_needs import find_dropped
 from gate.core.writes.obstacles import is_done, out_of_time, substance, why_not_written
 from gate.core.writes.recreation import find_before
 from gate.core.writes.request import is_refused_still, send
 from gate.core.writes.results import went_out
-from gate.core.writes.template_additions import is_left
 
 
 def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:

@@ -93,6 +93,8 @@ def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:
     written = attempt.ledger.written.get(ref)
     if written is None or written.before is None or not written.changed:
         return []
+    if written.met is not None:
+        return changed_paths(written.met.body, written.after.body)
     return changed_paths(written.before.body, find_own_result(written))
 
 

@@ -17,9 +17,9 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Write
 from gate.core.rollout.baseline import Baseline
 from gate.core.versions.judged_version import RESTARTED_AT
+from gate.core.writes.additions import is_beside
 from gate.core.writes.authorship import describe_scaler
 from gate.core.writes.results import find_sent
-from gate.core.writes.template_additions import is_beside
 from gate.report.document.remarks import remarks
 from tests.unit.core.leaves import IMAGE, Leaves, config, manifest
 from tests.unit.core.player import Player, ends, lost, planned, serving

@@ -1,6 +1,7 @@
-"""What others set in a workload just before our write, beside what the write sets.
+"""What others set in an object just before our write, beside what the write sets.
 
-A reloader does that as soon as the configuration of a version is written, before its workload is.
+In a workload a reloader does that as soon as the configuration of a version is written; in other
+objects it may be anybody with fields of their own.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ _TEMPLATE = ("spec", "template")
 
 
 def is_left(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether all that others changed in a workload since the preflight is left to them.
+    """Tell whether all that others changed in an object since the preflight is left to them.
 
-    That is what `is_beside` says of an apply, for what it takes over as well. One that is not
-    written any more is held against what was there before, if no dry run tells what it was to be.
-    A write that rolls out what is there, as `restart` and `resume` do, leaves what is added to the
-    template, and every field of the spec beside what it sets.
+    That is what `is_beside` says of the apply of a workload, and `has_only_others_changes` of that
+    of any other object, for what it takes over as well. A workload that is not written any more is
+    held against what was there before, if no dry run tells what it was to be. A write that rolls
+    out what is there, as `restart` and `resume` do, leaves what is added to the template, and
+    every field of the spec beside what it sets.
     """
     live, before = attempt.ledger.live.get(ref), find_before(attempt, ref)
     writes = [one for one in attempt.plan.writes if one.ref == ref]
@@ -49,6 +51,8 @@ def is_left(attempt: Attempt, ref: Ref) -> bool:
         if one.verb is Verb.TAKE_OVER:
             managers = find_taken(one, before)
             before, live = (as_taken_over(each, managers) for each in (before, live))
+    if before.workload is None:
+        return has_only_others_changes(FIELD_MANAGER, trial, before, live)
     return is_beside(FIELD_MANAGER, trial, before, live)
 
 
@@ -89,16 +93,47 @@ def is_beside(
         return False
     if _without_template(before) != _without_template(live):
         return False
-    ours = _select_owned(field_manager, before, beside=live)
-    ours_now = _select_owned(field_manager, live, beside=before)
-    if _select_set(live, ours_now) != _select_set(before, ours):
+    if not _owns_as_before(field_manager, before, live):
         return False
     if _list_owners(before) - _list_owners(live):
         return False
-    after = _select_owned(field_manager, trial, beside=live)
-    counting = descend(union(ours, after), *_TEMPLATE)
-    then, now = _template(before), _template(live)
-    return not select_changed(then, now, counting) and not select_changed(now, then, counting)
+    counting = descend(_select_counting(field_manager, trial, before, live), *_TEMPLATE)
+    return not _is_changed(_template(before), _template(live), counting)
+
+
+def has_only_others_changes(
+    field_manager: str, trial: LiveObject | None, before: LiveObject, live: LiveObject
+) -> bool:
+    """Tell whether our apply meets, in an object that is no workload, all that it sets or removes.
+
+    By its dry run (`trial`) it leaves every field that `field_manager` owned neither then nor owns
+    after it, whoever has set, changed or removed that, and the way back leaves it as well.
+    """
+    if trial is None or live.uid != before.uid:
+        return False
+    if not _owns_as_before(field_manager, before, live):
+        return False
+    counting = _select_counting(field_manager, trial, before, live)
+    return not _is_changed(before.body.thaw(), live.body.thaw(), counting)
+
+
+def _owns_as_before(field_manager: str, before: LiveObject, live: LiveObject) -> bool:
+    """Tell whether a manager owns what it owned: no other run of it was there since."""
+    then = _select_owned(field_manager, before, beside=live)
+    now = _select_owned(field_manager, live, beside=before)
+    return _select_set(live, now) == _select_set(before, then)
+
+
+def _select_counting(
+    field_manager: str, trial: LiveObject, before: LiveObject, live: LiveObject
+) -> Fields | None:
+    """Return the fields that our apply sets or removes: those of a manager before and after it."""
+    ours = _select_owned(field_manager, before, beside=live)
+    return union(ours, _select_owned(field_manager, trial, beside=live))
+
+
+def _is_changed(then: Any, now: Any, counting: Fields | None) -> bool:
+    return bool(select_changed(then, now, counting) or select_changed(now, then, counting))
 
 
 def _select_owned(field_manager: str, one: LiveObject, *, beside: LiveObject) -> Fields | None:

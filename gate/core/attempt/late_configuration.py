@@ -10,6 +10,7 @@ from typing import Any
 
 from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
+from gate.core.model.body import Body
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.plan.record import Followed, Resumed
@@ -35,7 +36,12 @@ def _find_changed(resumed: Resumed, ref: Ref) -> frozenset[str] | None:
     before = next((one.before for one in resumed.record.objects if one.ref == ref), None)
     if not isinstance(before, Known) or ref in resumed.record.target_set.members:
         return None
-    then, now = (_list_values(one.body.thaw()) for one in (before.value, resumed.written[ref]))
+    return _list_changed(before.value.body, resumed.written[ref].body)
+
+
+def _list_changed(one: Body, other: Body) -> frozenset[str]:
+    """Return the keys of configuration that only one of two has, or that differ in value."""
+    then, now = (_list_values(body.thaw()) for body in (one, other))
     return frozenset(key for key in {**then, **now} if then.get(key) != now.get(key))
 
 
@@ -44,15 +50,44 @@ def _list_values(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_late(attempt: Attempt) -> dict[Ref, tuple[Ref, ...]]:
-    """Return, by workload, what is back since an earlier run had returned the workload.
+    """Return, by workload, what is back since this run, or an earlier one, returned the workload.
 
     Empty until the way back is finished: whoever finishes it finds it in the record.
     """
-    resumed = attempt.plan.resumed
-    if resumed is None or is_left_open(attempt):
+    if is_left_open(attempt):
         return {}
-    restored, found = attempt.ledger.restored, {}
-    for one in resumed.record.followed:
-        if late := tuple(ref for ref in collect_late(resumed, one) if ref in restored):
-            found[one.ref] = late
-    return found
+    resumed, restored = attempt.plan.resumed, attempt.ledger.restored
+    found = {target.ref: _find_late_here(attempt, target.ref) for target in attempt.plan.targets}
+    if resumed is not None:
+        for one in resumed.record.followed:
+            earlier = (ref for ref in collect_late(resumed, one) if ref in restored)
+            found[one.ref] = tuple(dict.fromkeys((*earlier, *found.get(one.ref, ()))))
+    return {ref: late for ref, late in found.items() if late}
+
+
+def _find_late_here(attempt: Attempt, workload: Ref) -> tuple[Ref, ...]:
+    """Return what was found back in this run once it had returned a workload, in that order.
+
+    Configuration is written first: only what was given up by then, and others returned, is later.
+    """
+    live, restored = attempt.ledger.restored.get(workload), tuple(attempt.ledger.restored)
+    if live is None or live.workload is None:
+        return ()
+    resumed = attempt.plan.resumed
+    earlier = resumed.restored if resumed is not None else {}
+    body = live.workload.template.body.thaw()
+    return tuple(
+        ref
+        for ref in restored[restored.index(workload) + 1 :]
+        if ref not in earlier
+        and ref.namespace == workload.namespace
+        and has_in_environment(body, ref, _find_changed_here(attempt, ref))
+    )
+
+
+def _find_changed_here(attempt: Attempt, ref: Ref) -> frozenset[str] | None:
+    """Return the keys that this attempt changed, None if nobody can tell what they return to."""
+    before, written = attempt.plan.before(ref), attempt.ledger.written.get(ref)
+    if before is None or written is None or ref in attempt.plan.target_set.bodies:
+        return None
+    return _list_changed(before.body, written.after.body)

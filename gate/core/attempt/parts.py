@@ -141,9 +141,10 @@ class Ledger:
     """What this attempt did to each object, and what it knows of it.
 
     `live` is the latest state that was read or written, `written` what the way out left, `restored`
-    what the way back left. `left` is each object as our last write on either leg left it,
-    `findings` its state at the end. `left_alone` are objects that somebody else has since changed,
-    `dropped_paths` and `kept_paths` others' fields that the way back left out or sent along.
+    what the way back left, in this order. `left` is each object as our last write on either leg
+    left it, `findings` its state at the end. `left_alone` are objects that somebody else has since
+    changed, `dropped_paths` and `kept_paths` others' fields that the way back left out or sent
+    along.
     """
 
     live: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)

@@ -13,15 +13,18 @@ from gate.core.attempt.limits import BLIND_READ_SECONDS, EVIDENCE_SECONDS
 from gate.core.attempt.parts import Purpose
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
+from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Collect, Effect, Read
+from gate.core.protocol.events import ReadBack
 from gate.core.rollout.causes import Trouble
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.lines import Line, describe_failures
 from gate.core.states.needs import breaks_off, find_failed_needs
-from gate.core.states.reads import awaits_read
+from gate.core.states.read_answers import Facts, is_stale
+from gate.core.states.reads import awaits_read, read_all
 from gate.core.states.rollback_start import (
     has_writes_back,
     is_failure_to_take_back,
@@ -34,6 +37,7 @@ from gate.core.states.verdicts import (
     find_failed,
     has_failed,
 )
+from gate.core.writes.mended_by_others import list_given_up, with_mended
 
 TELLING_CAUSES = (Reason.OUT_OF_MEMORY, Reason.CRASH_LOOP, Reason.READINESS_LOST)
 """Causes that are best explained by the log of the container's previous run."""
@@ -43,7 +47,10 @@ class Confirming(StateBehaviour):
     """Reads everything again before a verdict counts; the watches alone decide nothing."""
 
     def enter(self, attempt: Attempt, _trigger: Trigger, verdicts: Verdicts) -> Step:
-        """Read everything with quorum; if the verdict is bad, collect evidence at the same time."""
+        """Read everything with quorum; if the verdict is bad, collect evidence at the same time.
+
+        Once all is back but what was given up, that is read as well: others may have returned it.
+        """
         failed = has_failed(attempt, verdicts)
         attempt = replace(
             attempt,
@@ -59,6 +66,10 @@ class Confirming(StateBehaviour):
             read = Read(attempt.requests.next_id, ref, whole_rollout=True)
             attempt = attempt.with_effect(read)
             effects.append(read)
+        if not failed:
+            given_up = list_given_up(attempt)
+            attempt, reads = read_all(attempt, given_up, whole_rollout=False)
+            effects += reads
         if attempt.result.evidence or attempt.awaits(Collect):
             return attempt, tuple(effects)
         for ref in sorted(find_failed(verdicts)):
@@ -72,6 +83,8 @@ class Confirming(StateBehaviour):
         """Confirm or refute the verdict by what was read, or turn back: only reads may decide."""
         late = attempt.now >= attempt.course.confirming_since + EVIDENCE_SECONDS
         if awaits_read(attempt, verdicts) or (attempt.awaits(Collect) and not late):
+            return None
+        if awaits_read(attempt, list_given_up(attempt)) and not late:
             return None
         if _awaits_stop(attempt, verdicts):
             return None
@@ -91,8 +104,17 @@ class Confirming(StateBehaviour):
             return Trigger.RETREAT
         return Trigger.CONFIRMED
 
+    def fold_read(self, attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
+        """Take in what was given up if it is back; that it cannot be read decides nothing."""
+        if effect.ref not in list_given_up(attempt):
+            return super().fold_read(attempt, effect, answer)
+        live = answer.fact.value if isinstance(answer.fact, Known) else None
+        if live is None or is_stale(attempt, live):
+            return attempt, ()
+        return with_mended(attempt, live), ()
+
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
-        """Yield when evidence is no longer waited for."""
+        """Yield when evidence, and what was given up, is no longer waited for."""
         yield attempt.course.confirming_since + EVIDENCE_SECONDS
         yield attempt.leg_ends_at
 

@@ -7,6 +7,7 @@ __all__ = [
     "lagging_server",
     "lost_needs",
     "lost_response",
+    "mended_by_others",
     "obstacles",
     "order",
     "other_users",

@@ -17,7 +17,7 @@ from tests.cluster.kubelet.api import JSON
 from tests.scenarios.held_configuration import BUDGETS, BY_HAND, assert_mended, keep_off, mend
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, reads, says, status, waits
-from tests.scenarios.test_late_configuration import LATE, reading
+from tests.scenarios.test_late_configuration import LATE, fail_held, reading
 from tests.scenarios.versions import CRASH, mode
 
 pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
@@ -28,6 +28,12 @@ ANSWERS: Final = {
     "invalid": status(422, 'ConfigMap "settings" is invalid: data: Invalid value'),
 }
 SLOW: Final = "ready=3"
+
+
+def having(key: str, body: JSON) -> JSON:
+    """Return a workload with one key of the configuration in its pods' environment."""
+    named = {"name": "settings", "key": key}
+    return reading(body, [{"name": "SET", "valueFrom": {"configMapKeyRef": named}}], "env")
 
 
 @contextmanager
@@ -79,14 +85,11 @@ def test_what_is_mended_in_part_is_not_back(proxy: Proxy) -> None:
 def test_what_is_mended_late_is_said_to_be_in_pods(proxy: Proxy, key: str) -> None:
     """They started before somebody mended it, with a key that the version that failed changed."""
     scene = proxy.scene
-    named = {"name": "settings", "key": key}
-    environment = [{"name": "SET", "valueFrom": {"configMapKeyRef": named}}]
     good, bad = (
         manifests.config_map("settings", {"mode": mode, "size": "1"}) for mode in ("one", "two")
     )
-    assert_verified(scene.apply(good, reading(web(behaviour=SLOW), environment, "env")))
-    failing = reading(web(2, behaviour=CRASH), environment, "env")
-    with refusing(proxy, bad, failing) as running:
+    assert_verified(scene.apply(good, having(key, web(behaviour=SLOW))))
+    with refusing(proxy, bad, having(key, web(2, behaviour=CRASH))) as running:
         mend(scene)
         result = running.wait()
     assert_mended(result)
@@ -140,3 +143,28 @@ def test_an_answer_to_that_read_is_awaited_for_a_moment(
     assert result.exit_code == code, str(result)
     assert warned(result, "could not be restored") == (code == 5)
     assert result.duration_seconds < 25.0
+
+
+@pytest.mark.contract("B1857")
+@pytest.mark.parametrize("key", ["mode", "size"])
+def test_pods_are_said_to_keep_what_is_refused_its_way_back(proxy: Proxy, key: str) -> None:
+    """Whoever mends it after the end has to restart them; nothing else would tell."""
+    scene = proxy.scene
+    good, bad = (
+        manifests.config_map("settings", {"mode": mode, "size": "1"}) for mode in ("one", "two")
+    )
+    assert_verified(scene.apply(good, having(key, web())))
+    keep_off(proxy, DENIED)
+    result = scene.apply(bad, having(key, web(2, behaviour=CRASH)))
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    said = "deployment/web was returned without configmap/settings: its pods that start before"
+    assert warned(result, said) == (key == "mode")
+
+
+@pytest.mark.contract("B1857")
+def test_what_a_recovery_will_say_is_not_said_before(proxy: Proxy) -> None:
+    """For want of an answer the way back is not finished."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), having("mode", web())))
+    result = fail_held(proxy, settings("two"), having("mode", web(2, behaviour=CRASH)))
+    assert not warned(result, "was returned without")

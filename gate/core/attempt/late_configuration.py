@@ -79,10 +79,33 @@ def _find_late_here(attempt: Attempt, workload: Ref) -> tuple[Ref, ...]:
     return tuple(
         ref
         for ref in restored[restored.index(workload) + 1 :]
-        if ref not in earlier
-        and ref.namespace == workload.namespace
-        and has_in_environment(body, ref, _find_changed_here(attempt, ref))
+        if ref not in earlier and _is_had(attempt, body, workload, ref)
     )
+
+
+def find_unreturned(attempt: Attempt) -> dict[Ref, tuple[Ref, ...]]:
+    """Return, by workload that was returned, what of its pods' environment was given up for good.
+
+    Empty where the way back is left to be finished: whoever does that finds what was late.
+    """
+    if is_left_open(attempt):
+        return {}
+    written, found = attempt.ledger.written, {}
+    given_up = [ref for ref in attempt.writes.refusals if ref in written and written[ref].changed]
+    for target in attempt.plan.targets:
+        live = attempt.ledger.restored.get(target.ref)
+        if live is None or live.workload is None:
+            continue
+        body = live.workload.template.body.thaw()
+        if had := tuple(ref for ref in given_up if _is_had(attempt, body, target.ref, ref)):
+            found[target.ref] = had
+    return found
+
+
+def _is_had(attempt: Attempt, body: Any, workload: Ref, ref: Ref) -> bool:
+    """Tell whether the pods of a workload have what this attempt changed of `ref` there."""
+    is_near = ref.namespace == workload.namespace
+    return is_near and has_in_environment(body, ref, _find_changed_here(attempt, ref))
 
 
 def _find_changed_here(attempt: Attempt, ref: Ref) -> frozenset[str] | None:

@@ -1,8 +1,8 @@
-"""What pods keep of configuration that a way back returned later than their workload."""
+"""What pods keep of configuration that went back later than their workload, or did not."""
 
 from __future__ import annotations
 
-from gate.core.attempt.late_configuration import find_late
+from gate.core.attempt.late_configuration import find_late, find_unreturned
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome
@@ -17,6 +17,18 @@ def describe_late(attempt: Attempt) -> dict[Ref, str]:
         " pods that started in between keep that in their environment as the version that failed"
         " had it, until they restart (`restart`)"
         for workload, late in find_late(attempt).items()
+        if not is_scaled_to_zero(attempt, workload)
+    }
+
+
+def describe_unreturned(attempt: Attempt) -> dict[Ref, str]:
+    """Say of each returned workload what its pods keep of what was not, if it is to have any."""
+    name = attempt.plan.name_of
+    return {
+        workload: f"{name(workload)} was returned without {', '.join(map(name, given_up))}: its"
+        " pods that start before somebody returns that have it in their environment as the version"
+        " that failed had it, until they restart (`restart`)"
+        for workload, given_up in find_unreturned(attempt).items()
         if not is_scaled_to_zero(attempt, workload)
     }
 

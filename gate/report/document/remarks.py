@@ -24,7 +24,7 @@ from gate.core.writes.authorship import find_changers, name_scaler
 from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
 from gate.core.writes.returned_by_others import describe_returned
-from gate.report.document.late_configuration import describe_late
+from gate.report.document.late_configuration import describe_late, describe_unreturned
 from gate.report.document.running_pods import is_left_paused, is_scaled_to_zero
 from gate.report.document.set_meanwhile import describe_set_meanwhile
 from gate.report.document.versions import latest_snapshot
@@ -44,6 +44,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_kept_beside_new(attempt),
         *_iter_returned_by_others(attempt),
         *describe_late(attempt).values(),
+        *describe_unreturned(attempt).values(),
         *_not_replaced(attempt),
         *_not_paused_again(attempt),
         *_iter_paused(attempt),

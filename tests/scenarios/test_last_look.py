@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from tests.bed.expectations import (
@@ -21,6 +23,7 @@ from tests.cluster.objects import Objects
 from tests.long import longer
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import kill_apply, recover
+from tests.scenarios.test_object_wait import ADDRESS, balancer
 
 HOLD = "example.com/hold"
 SLOW = "ready=3"
@@ -134,6 +137,45 @@ def test_what_this_run_wrote_is_left_under_somebody_elses_deployment(
     assert found(result)[1]["state"] == "as-written"
     assert warned(result, "configmap/settings still has what this run wrote", "deployment/web")
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
+
+
+@pytest.mark.contract("B1860", "B49")
+def test_what_was_not_read_again_after_a_signal_is_said_to_be_unknown(scene: Scene) -> None:
+    """A Service that they deleted was created by this run: what became of it nobody has seen."""
+    with scene.applying(service(80), web(behaviour="ready=60")) as running:
+        running.wait_for_line("following replicaset/web")
+        scene.objects.delete("services", "web")
+        running.send(signal.SIGTERM)
+        result = running.wait()
+    assert_ended(result, 143, "interrupted", "Interrupted")
+    action, at_end = found(result, "Service")
+    assert (action, at_end["state"]) == ("created", "unread")
+    unknown = "service/web was not read again after the last write of this run"
+    assert warned(result, unknown, "changed or deleted it since is not known")
+    assert not warned(result, "deployment/web was not read again")
+
+
+@pytest.mark.contract("B1860")
+def test_what_was_seen_to_be_gone_before_a_signal_is_gone(scene: Scene) -> None:
+    """All that is waited for is read in rounds: when the second is ready, the first was seen."""
+    scene.serve(web())
+    others = [
+        {**balancer(), "metadata": {"name": name}} for name in ("one-round", "another", "last")
+    ]
+    with scene.applying(balancer(), *others, web(2)) as running:
+        running.wait_for_line("awaiting +waiting for ")
+        scene.objects.delete("services", "web")
+        for name in ("one-round", "another"):
+            scene.objects.patch("services", name, ADDRESS, subresource="status")
+            running.wait_for_line(f"ready +service/{name} is ready")
+        running.send(signal.SIGTERM)
+        result = running.wait()
+    assert_ended(result, 143, "interrupted", "Interrupted")
+    told = {item["name"]: item for item in result.document["objects"] if item["kind"] == "Service"}
+    assert (told["web"]["action"], told["last"]["action"]) == ("gone", "created"), str(result)
+    (unknown,) = [one for one in result.document["warnings"] if "not read again" in one]
+    assert "service/last" in unknown
+    assert "service/web" not in unknown
 
 
 SLOW_CRASH = "crash=5"

@@ -27,6 +27,7 @@ from gate.core.rollout.causes import Cause
 from gate.core.writes.order import without_requests
 
 _CHANGED = Finding(FindingKind.CHANGED)
+_GONE = Finding(FindingKind.DELETED)
 _NOT_ANSWERED = Finding(FindingKind.UNREAD, why="the end of the run did not wait for the answer")
 
 
@@ -93,7 +94,7 @@ def with_late_write(attempt: Attempt, ref: Ref) -> Attempt:
 def with_unread(attempt: Attempt) -> Attempt:
     """Return the attempt with a finding for every object that it left; UNREAD without an answer."""
     missing = {
-        ref: _CHANGED if _is_taken_over(attempt, ref) else _NOT_ANSWERED
+        ref: _find_last_known(attempt, ref)
         for ref in attempt.ledger.left
         if ref not in attempt.ledger.findings
     }
@@ -101,6 +102,15 @@ def with_unread(attempt: Attempt) -> Attempt:
     return (
         replace(attempt, ledger=replace(attempt.ledger, findings=findings)) if missing else attempt
     )
+
+
+def _find_last_known(attempt: Attempt, ref: Ref) -> Finding:
+    """Return what is known of an object without a last look at it."""
+    if _is_taken_over(attempt, ref):
+        return _CHANGED
+    ledger = attempt.ledger
+    was_there = ref in ledger.written and ref not in ledger.deleted
+    return _GONE if was_there and ref not in ledger.live else _NOT_ANSWERED
 
 
 def _is_taken_over(attempt: Attempt, ref: Ref) -> bool:

@@ -11,5 +11,6 @@ __all__ = [
     "run",
     "samples",
     "status_document",
+    "unread_objects",
     "versions",
 ]

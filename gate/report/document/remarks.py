@@ -27,6 +27,7 @@ from gate.core.writes.returned_by_others import describe_returned
 from gate.report.document.late_configuration import describe_late, describe_unreturned
 from gate.report.document.running_pods import is_left_paused, is_scaled_to_zero
 from gate.report.document.set_meanwhile import describe_set_meanwhile
+from gate.report.document.unread_objects import describe_unread
 from gate.report.document.versions import latest_snapshot
 from gate.report.document.workload_remarks import workload_warnings
 
@@ -59,6 +60,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_refused_meanwhile(attempt),
         *_uncertain(attempt),
         *_uncertain_creations(attempt),
+        *describe_unread(attempt),
         *_cut_window(attempt),
     ]
 

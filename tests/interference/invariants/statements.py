@@ -31,9 +31,20 @@ def statement_is_true(facts: Facts) -> Iterator[str]:
         key = _key_said(said)
         if key in facts.manifest:
             at_end = said.get("at_end") or {}
-            yield from _action_is_true(facts, key, said["action"], at_end.get("state", ""))
+            if not _is_said_unknown(document, said):
+                yield from _action_is_true(facts, key, said["action"], at_end.get("state", ""))
             if said["action"] != "restored":  # held against what was before, above
                 yield from _state_is_true(facts, key, at_end.get("state", ""))
+
+
+def _is_said_unknown(document: JSON, said: JSON) -> bool:
+    """Whether the document says of what was done to an object that nobody saw what came of it."""
+    name = f"{said['kind'].lower()}/{said['name']}"
+    in_words = any(
+        "not read again" in each and name in each for each in document.get("warnings", ())
+    )
+    is_unread = (said.get("at_end") or {}).get("state") == "unread"
+    return is_unread and in_words and said["action"] in {"created", "changed", "kept"}
 
 
 def _key_said(said: JSON) -> Key:

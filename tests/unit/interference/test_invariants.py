@@ -326,6 +326,9 @@ PLANTED: dict[str, list[Callable[[], Facts]]] = {
         ),
         lambda: _untrue(said((SETTINGS, "changed")), _changed_by_others(None)),
         lambda: _untrue(
+            said((SETTINGS, "changed"), code=143, state="unread"), _changed_by_others(None), 143
+        ),
+        lambda: _untrue(
             said((SETTINGS, "changed"), state="as-written"), _changed_by_others(_BY_HAND)
         ),
         lambda: _untrue(said((SETTINGS, "changed"), state="deleted")),
@@ -380,6 +383,17 @@ def test_an_action_widens_what_may_come_of_it() -> None:
     assert not broken(scaled)
     late = ended(verified().facts(0, performed=performed("scale-up")), 3)
     assert "ends_as_it_may" in names(late)
+
+
+@pytest.mark.contract("B1860")
+def test_what_nobody_read_again_after_a_signal_is_no_untrue_statement() -> None:
+    """As long as the document says of that object that nobody did."""
+    document = said((SETTINGS, "changed"), code=143, state="unread")
+    named = f"configmap/{SETTINGS.name} was not read again after the last write of this run"
+    other = named.replace(SETTINGS.name, "other")
+    for warning, is_untrue in ((named, False), (other, True)):
+        facts = _untrue({**document, "warnings": [warning]}, _changed_by_others(None), 143)
+        assert ("statement_is_true" in names(facts)) is is_untrue
 
 
 def test_a_recover_that_finds_nothing_to_finish_says_nothing_of_the_new_version() -> None:

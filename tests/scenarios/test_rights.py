@@ -68,7 +68,7 @@ def test_a_second_role_takes_nothing_of_the_first_away(
 def test_one_role_is_enough_for_a_command_and_its_lock(
     scene: Scene, gate_with_rules: MakeGate, command: str
 ) -> None:
-    """After it nothing is missing, and no lock is gone without."""
+    """After it nothing is missing, no lock is gone without, and autoscalers can be seen."""
     for version in (1, 2):
         assert_verified(scene.apply(web(version)))
     words = (command, "web", *(["--lock"] if command == "verify" else []))
@@ -77,6 +77,34 @@ def test_one_role_is_enough_for_a_command_and_its_lock(
     result = gate(*words)
     assert result.exit_code == 0, str(result)
     assert "no lock is held" not in result.stderr
+    assert "cannot tell whether an autoscaler" not in result.stderr
+
+
+@pytest.mark.contract("B1861", "B11")
+@pytest.mark.parametrize("command", ["undo", "restart"])
+def test_only_an_undo_advises_the_right_to_see_autoscalers(
+    scene: Scene, gate_with_rules: MakeGate, command: str
+) -> None:
+    """It is optional there; a `restart` writes no number of replicas."""
+    assert_verified(scene.apply(web()))
+    refused = gate_with_rules([])(command, "web").stderr
+    is_advised = command == "undo"
+    needed, _, optional = refused.partition("# optional: ")
+    assert ("horizontalpodautoscalers" in optional) is is_advised
+    assert "horizontalpodautoscalers" not in needed.partition("kind: Role")[2]
+
+
+@pytest.mark.contract("B1861")
+def test_an_undo_that_may_not_look_for_autoscalers_warns_and_goes_on(
+    scene: Scene, gate_with_rules: MakeGate
+) -> None:
+    """It keeps the live number whoever decides on it."""
+    for version in (1, 2):
+        assert_verified(scene.apply(web(version)))
+    result = gate_with_rules([*rules(*READING, "patch"), LEASE_RULES])("undo", "web")
+    assert result.exit_code == 0, str(result)
+    assert "cannot tell whether an autoscaler owns replicas in" in result.stderr
+    assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.contract("B11")

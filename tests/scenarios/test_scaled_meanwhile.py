@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -212,6 +213,39 @@ def test_nothing_is_said_where_an_autoscaler_decides(
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
     assert not warned(result, "has scaled it since"), result.document["warnings"]
     assert not warned(result, "the rollback left"), result.document["warnings"]
+    assert_runs(scene.objects, "shop/web:1", replicas=7)
+
+
+def begin_undo_under_an_autoscaler(scene: Scene) -> CheckedRun:
+    """Begin to return to a version that fails, where an autoscaler decides on the replicas."""
+    assert_verified(scene.apply(web(replicas=3), autoscaler()))
+    assert scene.apply(web(2, replicas=3, **BAD), autoscaler()).exit_code == 4
+    return scene.gate.start("undo", "web", "--to-revision", "2", "--output", "json")
+
+
+@pytest.mark.contract("B1861", "B1821")
+def test_nor_of_an_undo_that_fails_under_one(scene: Scene) -> None:
+    """It asks for autoscalers as an apply does."""
+    with begin_undo_under_an_autoscaler(scene) as running:
+        running.wait_for_line(UNDER_WAY)
+        scale(scene, 7)
+        result = running.wait(LONG_SECONDS)
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert not warned(result, "has scaled it since"), result.document["warnings"]
+    assert_runs(scene.objects, "shop/web:1", replicas=7)
+
+
+@pytest.mark.contract("B1861", "B530")
+@SANDBOX
+def test_nor_by_a_recovery_of_such_an_undo(scene: Scene) -> None:
+    """The record says whose the number is."""
+    with begin_undo_under_an_autoscaler(scene) as running:
+        running.wait_for_line(UNDER_WAY)
+        scale(scene, 7)
+        running.kill()
+    result = recover(scene, "web")
+    assert result.exit_code == 4, str(result)
+    assert not warned(result, "has scaled it since"), result.document["warnings"]
     assert_runs(scene.objects, "shop/web:1", replicas=7)
 
 

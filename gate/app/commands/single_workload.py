@@ -61,10 +61,10 @@ def run_single(
     return run(ready)
 
 
-def guard_workload(context: CommandContext, name: str) -> Live:
+def guard_workload(context: CommandContext, name: str, also: Iterable[Permission] = ()) -> Live:
     """Announce the cluster, refuse a wrong one; return the workload as `read_guarded` does."""
     guard_namespace(context)
-    live = read_guarded(context, name)
+    live = read_guarded(context, name, also)
     _warn_of_unasked_checks(context, live.object.ref)
     return live
 
@@ -88,13 +88,16 @@ def guard_namespace(context: CommandContext) -> None:
     first_questions.check_cluster(context, [context.session.namespace])
 
 
-def read_guarded(context: CommandContext, name: str) -> Live:
-    """Check permissions and guards; return the workload and what it owns."""
+def read_guarded(context: CommandContext, name: str, also: Iterable[Permission] = ()) -> Live:
+    """Check permissions and guards; return the workload and what it owns.
+
+    `also` are rights that a refusal advises besides: without them the command only warns.
+    """
     session = context.session
     refs = [workload_ref(session.namespace, name)]
     removes = context.settings.replace_blocked_pods
     needs = list_needed(session.resources, refs, creates=(), removes=removes)
-    wished = tuple(wished_permissions(context.settings, [session.namespace]))
+    wished = (*wished_permissions(context.settings, [session.namespace]), *also)
     live = _read_with_rights(context, name, needs, wished, lambda: read_live(session, name))
     _refuse_guarded(context, live.object)
     return live

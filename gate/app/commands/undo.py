@@ -21,9 +21,11 @@ from gate.app.locks.memory import MemoryWithout
 from gate.app.locks.unfinished_attempt import read_lock_facts
 from gate.app.preflight.gone_namespaces import describe_gone, find_gone_namespaces
 from gate.app.preflight.guards import refuse_single_run
+from gate.app.preflight.replicas import scaler_permissions
 from gate.app.runtime.command_end import Passed, run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.live_state import read_facts
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
@@ -56,7 +58,8 @@ def run_undo(start: CommandStart, name: str) -> Attempt | Passed:
     with start.ends_at_signal():
         # Connect and guard. The revision is named by its number as the command begins.
         context = connect(start)
-        live = guard_workload(context, name)
+        ref = workload_ref(context.session.namespace, name)
+        live = guard_workload(context, name, scaler_permissions([ref]))
         ask = partial(read_lock_facts, context.session, live.object.ref, start.world.processes)
         named = named_revision(start.settings, live, lambda: ask().recovery)
         dry_run = start.settings.dry_run

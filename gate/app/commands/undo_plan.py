@@ -17,6 +17,7 @@ from gate.app.locks.command_locks import wished_permissions
 from gate.app.preflight import first_questions, memory_warnings, return_target
 from gate.app.preflight import plan as preflight
 from gate.app.preflight.guards import refuse_deleting, refuse_managed, refuse_protected_plan
+from gate.app.preflight.replicas import scaler_permissions, with_scalers
 from gate.app.preflight.server_dry_run import Prepared
 from gate.app.preflight.target_age import within_age
 from gate.app.preflight.trials import Trials, rehearse_on_server
@@ -24,6 +25,7 @@ from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.watches import Watching
 from gate.config import policy
+from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Absent
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Revision
@@ -39,6 +41,7 @@ from gate.core.versions.undo_choice import (
     rolled_back_from,
     version_of,
 )
+from gate.kube.reads.quorum_reads import Reader
 from gate.kube.rights.access import list_needed
 from gate.report.advice.takeover import take_over_flags
 from gate.report.words.object_names import some_names
@@ -63,7 +66,8 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
     _warn_of_rollback(found, choice)
     _warn_of_serving(found, choice)
     _warn_of_runs(found, choice)
-    items = prepare_items(found, choice)
+    reader = Reader(session.client, session.resources, session.clock)
+    items = with_scalers(reader, prepare_items(found, choice), console.warn)
 
     lives = [item.live for item in items if item.is_workload and item.live is not None]
     _refuse_unwritable(context, name, items, lives)
@@ -176,7 +180,11 @@ def _check_access(
     removes = context.settings.replace_blocked_pods
     needs = list_needed(context.session.resources, refs, creates=new, removes=removes)
     secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
-    wished = wished_permissions(context.settings, {ref.namespace for ref in refs}, secrets)
+    workloads = [ref for ref in refs if is_workload(ref)]
+    wished = (
+        *wished_permissions(context.settings, {ref.namespace for ref in refs}, secrets),
+        *scaler_permissions(workloads),
+    )
     first_questions.check_access(context.session, name, needs, wished)
 
 

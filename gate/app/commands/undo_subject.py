@@ -10,6 +10,7 @@ from gate.app.locks.command_locks import wished_permissions
 from gate.app.locks.memory import Memory
 from gate.app.preflight import first_questions
 from gate.app.preflight.neighbours import read_neighbours
+from gate.app.preflight.replicas import scaler_permissions
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_facts, read_live
 from gate.app.runtime.session import Session
@@ -103,7 +104,7 @@ def read_subject(context: CommandContext, name: str) -> UndoSubject:
     try:
         live = read_live(session, name)
     except Forbidden:
-        wished = wished_permissions(settings, [session.namespace])
+        wished = (*wished_permissions(settings, [session.namespace]), *scaler_permissions([ref]))
         first_questions.check_access(session, name, needs, wished)
         raise
     history = memory.history(ref)
@@ -125,7 +126,8 @@ def _refuse_unread(found: UndoSubject) -> None:
     session = found.session
     removes = found.settings.replace_blocked_pods
     needs = list_needed(session.resources, [found.ref, *unread], creates=(), removes=removes)
-    wished = wished_permissions(found.settings, [session.namespace])
+    locks = wished_permissions(found.settings, [session.namespace])
+    wished = (*locks, *scaler_permissions([found.ref]))
     first_questions.check_access(session, found.ref.name, needs, wished)
     ref, why = next(iter(unread.items()))
     raise RefusedError(

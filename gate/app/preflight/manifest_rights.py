@@ -10,7 +10,7 @@ from gate.app.locks.command_locks import wished_permissions
 from gate.app.preflight import first_questions
 from gate.app.preflight.manifest_guard import with_namespaces
 from gate.app.preflight.plan import Surroundings, read_surroundings
-from gate.app.preflight.replicas import scalable_namespaces
+from gate.app.preflight.replicas import scaler_permissions
 from gate.app.preflight.runs import replaceable
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of
@@ -93,9 +93,7 @@ def _may_delete(settings: Settings) -> bool:
 
 def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterator[Permission]:
     """Yield permissions whose lack is only a warning: for scalers, nodes, locks, kept Secrets."""
-    for namespace in scalable_namespaces(manifest):
-        yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
-        yield Permission(namespace, "keda.sh", "scaledobjects", "list")
+    yield from scaler_permissions([item.ref for item in manifest.workloads])
     kinds = (find_workload(item.ref) for item in manifest.objects)
     yield from looking_around(kind for kind in kinds if kind is not None)
     yield from _wished_for_locks(settings, manifest)

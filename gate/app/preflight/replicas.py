@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
@@ -15,7 +15,9 @@ from gate.core.model.objects import Ref
 from gate.core.plan.replica_ownership import Replicas, ReplicasPolicy, describe_number
 from gate.core.ssa import managed_fields
 from gate.core.versions.history import History
+from gate.kube.paths.resources import AUTOSCALERS, SCALED_OBJECTS
 from gate.kube.reads.quorum_reads import Reader, scale_target
+from gate.kube.rights.access import Permission
 from gate.manifests.body import value_at
 from gate.manifests.manifest import Manifest, ManifestObject
 
@@ -26,7 +28,7 @@ _AUTOSCALERS: Final = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "
 def scalable_namespaces(manifest: Manifest) -> frozenset[str]:
     """Return the namespaces of the manifest's workloads that have a number of replicas."""
     refs = (item.ref for item in manifest.workloads)
-    return frozenset(ref.namespace for ref in refs if kind_of(ref).default_replicas is not None)
+    return frozenset(ref.namespace for ref in refs if _is_scalable(ref))
 
 
 def read_autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> frozenset[Ref]:
@@ -41,6 +43,35 @@ def read_autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> 
             case Absent():
                 pass
     return frozenset(scaled)
+
+
+def with_scalers(reader: Reader, items: Collection[Prepared], warn: Warn) -> tuple[Prepared, ...]:
+    """Return what no manifest names with who decides on its replicas; the live number is kept."""
+    scalable = {item.ref.namespace for item in items if _has_kept_number(item)}
+    scaled = read_autoscaled(reader, scalable, warn)
+    return tuple(_as_autoscaled(item) if item.ref in scaled else item for item in items)
+
+
+def _has_kept_number(item: Prepared) -> bool:
+    return item.is_workload and item.autoscaled and _is_scalable(item.ref)
+
+
+def _is_scalable(ref: Ref) -> bool:
+    return kind_of(ref).default_replicas is not None
+
+
+def _as_autoscaled(item: Prepared) -> Prepared:
+    live = item.live.workload if item.live is not None else None
+    if live is None or not _has_kept_number(item):
+        return item
+    return item.with_replicas(Replicas(live.replicas, None, None, is_autoscaled=True))
+
+
+def scaler_permissions(refs: Collection[Ref]) -> Iterator[Permission]:
+    """Yield the rights to see what scales workloads; without them a run only warns."""
+    for namespace in dict.fromkeys(ref.namespace for ref in refs if _is_scalable(ref)):
+        for resource in (AUTOSCALERS, SCALED_OBJECTS):
+            yield Permission(namespace, resource.group, resource.plural, "list")
 
 
 def targets_of(manifest: Manifest) -> frozenset[Ref]:

@@ -34,9 +34,9 @@ class Prepared:
     `taken` are the managed fields after the take-over, None if nothing is taken over.
     `claims` are fields without an owner that it also takes over, so that the apply removes them.
     `autoscaled`: the live number of replicas is kept, whoever decides on it. `replicas` are the
-    numbers of an existing workload. `is_return` says whether the body is that
-    of an earlier version and not of a manifest. If it `replaces` the live object, that is deleted
-    first.
+    numbers of an existing workload; of what no manifest names, only where it is autoscaled.
+    `is_return` says whether the body is that of an earlier version and not of a manifest. If it
+    `replaces` the live object, that is deleted first.
     """
 
     ref: Ref
@@ -89,11 +89,12 @@ class Prepared:
 
     @property
     def _scaler(self) -> Scaler:
-        """Who decides on the replicas; what has no manifest does not ask for autoscalers."""
+        """Who decides on the replicas."""
         if not self.autoscaled:
             return Scaler.MANIFEST
         is_kept = self.replicas is not None and not self.replicas.is_autoscaled
-        return Scaler.PEOPLE if is_kept or self.is_return else Scaler.AUTOSCALER
+        is_nobodys = self.replicas is None and self.is_return
+        return Scaler.PEOPLE if is_kept or is_nobodys else Scaler.AUTOSCALER
 
     def sent_body(self) -> dict[str, Any]:
         """Return the body as it would be sent now, with the autoscaler's rule applied."""

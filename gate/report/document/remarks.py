@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.core.attempt.last_look import REPLICAS
@@ -36,6 +36,7 @@ _SCALED_TO_ZERO: Final = "is scaled to zero, as --on-first-failure asks"
 
 def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
     """Return the warnings, one line each; from a lock the next apply knows that a pause is ours."""
+    scaled = _find_scaled(attempt)
     return [
         *_iter_doubts(attempt),
         *_vacuous(attempt),
@@ -54,8 +55,8 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_iter_taken_fields(attempt),
         *_iter_set_before(attempt),
         *_iter_kept_otherwise(attempt),
-        *_iter_scaled(attempt),
-        *_iter_dropped_paths(attempt),
+        *_iter_scaled(attempt, scaled),
+        *_iter_dropped_paths(attempt, scaled),
         *_iter_kept_paths(attempt),
         *_refused_meanwhile(attempt),
         *_uncertain(attempt),
@@ -251,9 +252,9 @@ def _iter_kept_otherwise(attempt: Attempt) -> Iterator[str]:
             yield describe_kept_otherwise(attempt.plan, ref, paths)
 
 
-def _iter_scaled(attempt: Attempt) -> Iterator[str]:
+def _iter_scaled(attempt: Attempt, scaled: Mapping[Ref, str]) -> Iterator[str]:
     """Say how many replicas of what went back are somebody's own, and whose."""
-    for ref, scaler in _find_scaled(attempt).items():
+    for ref, scaler in scaled.items():
         before, back = attempt.plan.before(ref), attempt.ledger.restored[ref]
         was, runs = (one.workload.replicas for one in (before, back) if one and one.workload)
         numbers = f"keeps {describe_number(runs)}, not the {was} of before"
@@ -275,9 +276,9 @@ def _find_scaled(attempt: Attempt) -> dict[Ref, str]:
     return {ref: who for ref, who in scalers.items() if who and ref not in autoscaled | said}
 
 
-def _iter_dropped_paths(attempt: Attempt) -> Iterator[str]:
+def _iter_dropped_paths(attempt: Attempt, scaled: Mapping[Ref, str]) -> Iterator[str]:
     """Name what the rollback left to others; a number of replicas is said by itself."""
-    name, scaled = attempt.plan.name_of, _find_scaled(attempt)
+    name = attempt.plan.name_of
     for ref, dropped in attempt.ledger.dropped_paths.items():
         paths = tuple(one for one in dropped if ref not in scaled or one != REPLICAS_PATH)
         if paths:

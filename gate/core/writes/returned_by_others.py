@@ -97,7 +97,7 @@ def _iter_owners(live: LiveObject) -> Iterator[tuple[str, Fields]]:
     for entry in entries:
         name, operation = str(entry.get("manager")), str(entry.get("operation"))
         fields = as_stored(owned_fields(entries, name, operation))
-        if fields is not None and not entry.get("subresource"):
+        if fields is not None:
             yield name, fields
 
 

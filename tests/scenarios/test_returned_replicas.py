@@ -174,6 +174,24 @@ def test_a_number_of_the_gates_own_is_not_remembered(scene: Scene) -> None:
     assert_verified(scene.apply(web(3, replicas=3)))
 
 
+def owned_by_both(scene: Scene) -> None:
+    """Let a run without the lock apply 5 replicas where 3 are remembered, and others the same."""
+    assert_verified(scene.apply(web(replicas=3)))
+    assert_verified(scene.apply(web(replicas=5), flags=["--no-lock"]))
+    number = {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 5}}
+    scene.apply_as("others", {**number, "metadata": {"name": "web"}})
+
+
+@pytest.mark.contract("B1800", "B1846")
+def test_a_number_that_others_owned_beside_the_gate_is_theirs_once_it_was_returned(
+    scene: Scene,
+) -> None:
+    """The way back has made it the gate's alone; before, it was not."""
+    owned_by_both(scene)
+    imposed_in_vain(scene)
+    assert_refused(scene.apply(web(3, replicas=3)), "Conflict", REFUSAL)
+
+
 @pytest.mark.contract("B1800", "B61")
 def test_a_first_apply_that_fails_leaves_nothing_to_ask(scene: Scene) -> None:
     """No gate had applied a number: that of `kubectl apply` is taken over, as without it."""

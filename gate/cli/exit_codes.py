@@ -9,7 +9,11 @@ from gate.core.model.outcome import EXIT_CODES, Outcome
 
 MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     Outcome.VERIFIED: (
-        "the new version, all of it available; or nothing had to change, and it is healthy",
+        (
+            "the new version, all of it available; or nothing had to change, and it is healthy;"
+            " or, with `Vacuous`, no pod: none is wanted, as with 0 replicas, and nothing shows"
+            " that it works"
+        ),
         "nothing",
     ),
     Outcome.APPLIED: (

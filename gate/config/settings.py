@@ -221,7 +221,8 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.FAILURE,
             CHANGING,
-            "what to do when the first version of a workload fails: nothing is there to return to",
+            "what to do when the first version of a workload fails: nothing is there to return to;"
+            " only what this run created is deleted",
         ),
     ] = OnFirstFailure.KEEP
     on_interrupt: Annotated[

@@ -255,3 +255,22 @@ def test_a_baseline_whose_replica_set_is_gone_comes_back(scene: Scene) -> None:
     assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
     live = assert_runs(scene.objects, "shop/web:1")
     assert live["spec"]["template"] == before["spec"]["template"]
+
+
+@pytest.mark.contract("B1863")
+@pytest.mark.parametrize("again", [1, 2])
+def test_a_first_version_of_an_earlier_run_is_not_deleted(scene: Scene, again: int) -> None:
+    """Neither by the same apply with the flag, nor by one of another version that fails, too."""
+    assert_ended(scene.apply(web(behaviour=CRASH)), 6, "failed", "CrashLoop")
+    flags = ("--on-first-failure", "delete")
+    assert_ended(scene.apply(web(again, behaviour=CRASH), flags=flags), 6, "failed", "CrashLoop")
+    assert scene.objects.find("deployments", "web") is not None
+
+
+@pytest.mark.contract("B1862")
+def test_a_way_back_to_pods_that_still_serve_is_verified_at_once(scene: Scene) -> None:
+    """No seconds are told where there are none."""
+    assert_verified(scene.apply(web()))
+    result = scene.apply(web(2, behaviour="never-ready", progress_deadline_seconds=5))
+    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded")
+    assert ", verified at once\n" in report(scene, result)

@@ -370,7 +370,9 @@ def _rollback(result: Result, rollback: RollbackResult) -> str:
     written = describe_writing(result, rollback)
     if not has_written(result, rollback):
         return f"{written} within {took}"
-    return f"{written}, {_rollback_end(result, rollback)} after {took}"
+    end = _rollback_end(result, rollback)
+    is_at_once = rollback["verified"] and took == format_seconds(0)
+    return f"{written}, {end} {'at once' if is_at_once else f'after {took}'}"
 
 
 def _rollback_end(result: Result, rollback: RollbackResult) -> str:

@@ -105,11 +105,15 @@ def with_unread(attempt: Attempt) -> Attempt:
 
 
 def _find_last_known(attempt: Attempt, ref: Ref) -> Finding:
-    """Return what is known of an object without a last look at it."""
+    """Return what is known of an object without a last look at it.
+
+    What a dead gate created and is to have deleted has no uid: nobody else need have done that.
+    """
     if _is_taken_over(attempt, ref):
         return _CHANGED
     ledger = attempt.ledger
-    was_there = ref in ledger.written and ref not in ledger.deleted
+    written = ledger.written.get(ref)
+    was_there = written is not None and written.after.uid and ref not in ledger.deleted
     return _GONE if was_there and ref not in ledger.live else _NOT_ANSWERED
 
 

@@ -15,7 +15,7 @@ from gate.core.attempt.limits import INSPECTION_SECONDS
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.endings.differences import differences
-from gate.core.endings.last_reads import with_deletions_checked
+from gate.core.endings.last_reads import with_deletions_checked, with_unread
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.outcome import Outcome, Reason
@@ -341,3 +341,29 @@ def test_a_deployment_that_is_not_as_written_makes_no_verified_version(
     [closing] = closed_of(attempt).workloads
     [version] = closing.versions
     assert (version.verified, version.is_unjudged) == (is_remembered, not is_remembered)
+
+
+@pytest.mark.contract("B1860")
+@pytest.mark.parametrize(
+    ("uid", "is_ours", "kind"),
+    [
+        ("made", False, FindingKind.DELETED),
+        ("made", True, FindingKind.UNREAD),
+        ("", False, FindingKind.UNREAD),
+    ],
+)
+def test_what_is_gone_without_a_last_look_is_others_doing_where_it_can_be(
+    uid: str, *, is_ours: bool, kind: FindingKind
+) -> None:
+    """Not what this run deleted, nor what a dead gate created, whose uid nobody knows."""
+    attempt = going_back(config("a")).attempt
+    ledger = attempt.ledger
+    written = ledger.written[SETTINGS]
+    written = replace(written, after=replace(written.after, uid=uid))
+    ledger = replace(
+        ledger,
+        written=ledger.written.put(SETTINGS, written),
+        live=ledger.live.drop(SETTINGS),
+        deleted=(SETTINGS,) if is_ours else (),
+    )
+    assert with_unread(replace(attempt, ledger=ledger)).ledger.findings[SETTINGS].kind is kind

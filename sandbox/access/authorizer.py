@@ -73,10 +73,7 @@ ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A request as the authorizer sees it; `resource` is empty for a path of its own.
-
-    `key` names the kind as `kinds.BY_KEY` does; `version` is what the path says.
-    """
+    """A request as the authorizer sees it; `resource` is empty for a path of its own."""
 
     verb: str
     path: str = ""
@@ -86,11 +83,6 @@ class Target:
     resource: str = ""
     name: str = ""
     subresource: str = ""
-
-    @property
-    def key(self) -> str:
-        """The plural with its group, as the store names it."""
-        return f"{self.resource}.{self.group}" if self.group else self.resource
 
     @property
     def full_resource(self) -> str:

@@ -23,9 +23,12 @@ LONGEST_PREFIX = 223
 """Characters of the owner's name in a revision's."""
 
 
-def hash_data(data: JSON, collisions: int) -> str:
-    """Return the hash that a real StatefulSet's revision has (`HashControllerRevision`)."""
-    content = f"{go_json(data)}{collisions}".encode()
+def hash_data(data: JSON) -> str:
+    """Return the hash that a real StatefulSet's revision has (`HashControllerRevision`).
+
+    The 0 at its end is the number of collisions so far, of which there are none here.
+    """
+    content = f"{go_json(data)}0".encode()
     return safe_letters(str(fnv(content, xor_first=False)))
 
 
@@ -43,11 +46,10 @@ def hash_of(revision: JSON, label: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """The revisions of an owner, `current` of its template as it is now, and hash collisions."""
+    """The revisions of an owner, `current` of its template as it is now."""
 
     current: JSON
     every: list[JSON]
-    collisions: int
 
     def find(self, name: str) -> JSON | None:
         """Return the revision of a name."""
@@ -68,46 +70,45 @@ class History:
         """Return the revisions; one of the owner's template is there, and is the newest."""
         every = Claim(self._api, self._by, key, owner).of(self._revisions)
         every.sort(key=_order)
-        collisions = (owner.get("status") or {}).get("collisionCount", 0)
         data = {"spec": {"template": {**owner["spec"]["template"], "$patch": "replace"}}}
         newest = every[-1]["revision"] if every else 0
         equal = next((each for each in reversed(every) if each["data"] == data), None)
         if equal is None:
-            current, collisions = self._create(owner, data, newest + 1, collisions)
-            return Revisions(current, [*every, current], collisions)
+            current = self._create(owner, data, newest + 1)
+            return Revisions(current, [*every, current])
         if equal["revision"] < newest:
             bumped = {**equal, "revision": newest + 1}
             bumped = self._api.update(key_of(RESOURCE, equal), bumped, self._by)
             every = [*(each for each in every if each is not equal), bumped]
-            return Revisions(bumped, every, collisions)
-        return Revisions(equal, every, collisions)
+            return Revisions(bumped, every)
+        return Revisions(equal, every)
 
-    def _create(self, owner: JSON, data: JSON, revision: int, collisions: int) -> tuple[JSON, int]:
-        """Create a revision, or find it; a name that another template has is a collision."""
+    def _create(self, owner: JSON, data: JSON, revision: int) -> JSON:
+        """Create a revision, or find the one that the cache does not have yet."""
         metadata = owner["metadata"]
+        namespace = metadata["namespace"]
         labels = owner["spec"]["template"]["metadata"].get("labels") or {}
-        while True:
-            hash_ = hash_data(data, collisions)
-            name = f"{metadata['name'][:LONGEST_PREFIX]}-{hash_}"
-            body = {
-                "metadata": {
-                    "name": name,
-                    "labels": {**labels, self._label: hash_},
-                    "annotations": metadata.get("annotations") or {},
-                    "ownerReferences": [controller_reference(owner)],
-                },
-                "data": data,
-                "revision": revision,
-            }
-            try:
-                return self._api.create(RESOURCE, metadata["namespace"], body, self._by), collisions
-            except ApiError as error:
-                if error.reason != "AlreadyExists":
-                    raise
-                found = self._api.get(Key(RESOURCE, metadata["namespace"], name))
-                if found["data"] == data:
-                    return found, collisions
-                collisions += 1
+        hash_ = hash_data(data)
+        name = f"{metadata['name'][:LONGEST_PREFIX]}-{hash_}"
+        body = {
+            "metadata": {
+                "name": name,
+                "labels": {**labels, self._label: hash_},
+                "annotations": metadata.get("annotations") or {},
+                "ownerReferences": [controller_reference(owner)],
+            },
+            "data": data,
+            "revision": revision,
+        }
+        try:
+            return self._api.create(RESOURCE, namespace, body, self._by)
+        except ApiError as error:
+            if error.reason != "AlreadyExists":
+                raise
+            found = self._api.get(Key(RESOURCE, namespace, name))
+            if found["data"] != data:
+                raise
+            return found
 
     def truncate(self, old: list[JSON], live: Collection[str], count: int) -> None:
         """Delete the `count` oldest of `old`, but none whose hash is `live`."""

@@ -1,10 +1,12 @@
 """The work queue of a controller: a key once, delays, retries at a limited rate.
 
-Rules of client-go's `workqueue` with its default controller rate limiter.
+Rules of client-go's `workqueue`; of its rate limiters the one of each key, since the one of all
+keys lets a hundred retries pass at once.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,8 +23,8 @@ SYNC_SECONDS = 0.001
 
 FIRST_RETRY_SECONDS = 0.005
 LONGEST_RETRY_SECONDS = 1000.0
-RETRIES_PER_SECOND = 10.0
-RETRY_BURST = 100
+MOST_DOUBLINGS = 30
+"""The exponent of a wait is bounded, for a key may fail for days."""
 
 ForKey = TypeVar("ForKey", bound=Hashable)
 
@@ -37,39 +39,6 @@ class Later:
 
     seconds: float
     do: Callable[[], None]
-
-
-class RetryLimiter:
-    """How long retries wait: 5 ms doubling for a key, ten a second after a burst over all keys."""
-
-    def __init__(self, timers: Timers) -> None:
-        self._timers = timers
-        self._failures: dict[Hashable, int] = {}
-        self._tokens = float(RETRY_BURST)
-        self._filled_at = timers.now()
-
-    def seconds(self, key: Hashable) -> float:
-        """Count one more retry of a key and return how long it has to wait."""
-        failures = self._failures.get(key, 0)
-        self._failures[key] = failures + 1
-        # The exponent is bounded, for a key may fail for days.
-        of_key = min(FIRST_RETRY_SECONDS * 2.0 ** min(failures, 30), LONGEST_RETRY_SECONDS)
-        return max(of_key, self._of_all())
-
-    def retries(self, key: Hashable) -> int:
-        """Return how often a key was retried since it was last forgotten."""
-        return self._failures.get(key, 0)
-
-    def forget(self, key: Hashable) -> None:
-        """Let a key begin again with the shortest wait."""
-        self._failures.pop(key, None)
-
-    def _of_all(self) -> float:
-        now = self._timers.now()
-        refilled = self._tokens + (now - self._filled_at) * RETRIES_PER_SECOND
-        self._tokens = min(refilled, float(RETRY_BURST)) - 1.0
-        self._filled_at = now
-        return max(0.0, -self._tokens / RETRIES_PER_SECOND)
 
 
 class WorkQueue(Generic[ForKey]):
@@ -93,7 +62,7 @@ class WorkQueue(Generic[ForKey]):
         self._most_retries = most_retries
         self._work_seconds = work_seconds
         self._free_at: dict[ForKey, float] = {}
-        self._limiter = RetryLimiter(timers)
+        self._retries: Counter[ForKey] = Counter()
         self._ready: set[ForKey] = set()
         self._waiting: dict[ForKey, Timer] = {}
 
@@ -119,8 +88,10 @@ class WorkQueue(Generic[ForKey]):
         self._waiting[key] = self._timers.call_at(at, partial(self._end_wait, key))
 
     def add_rate_limited(self, key: ForKey) -> None:
-        """Have a key synced after the wait that its retries have earned."""
-        self.add_after(key, self._limiter.seconds(key))
+        """Have a key synced after the wait that its retries have earned: 5 ms, doubled by each."""
+        doublings = min(self._retries[key], MOST_DOUBLINGS)
+        self._retries[key] += 1
+        self.add_after(key, min(FIRST_RETRY_SECONDS * 2.0**doublings, LONGEST_RETRY_SECONDS))
 
     def _end_wait(self, key: ForKey) -> None:
         del self._waiting[key]
@@ -135,7 +106,7 @@ class WorkQueue(Generic[ForKey]):
             self._on_failure(key, error)
             return
         if rest is None:
-            self._limiter.forget(key)
+            self._retries.pop(key, None)
         else:
             self._hold(key, max(rest.seconds, self._work_seconds))
             self._timers.call_later(rest.seconds, partial(self._finish, key, rest.do))
@@ -146,18 +117,16 @@ class WorkQueue(Generic[ForKey]):
         except (ApiError, SyncError) as error:
             self._on_failure(key, error)
         else:
-            self._limiter.forget(key)
+            self._retries.pop(key, None)
 
     def _hold(self, key: ForKey, seconds: float) -> None:
         if seconds > 0:
             self._free_at[key] = self._timers.now() + seconds
 
     def _on_failure(self, key: ForKey, error: Exception) -> None:
-        exhausted = (
-            self._most_retries is not None and self._limiter.retries(key) >= self._most_retries
-        )
+        exhausted = self._most_retries is not None and self._retries[key] >= self._most_retries
         if exhausted or is_terminating_namespace(error):
-            self._limiter.forget(key)
+            self._retries.pop(key, None)
         else:
             self.add_rate_limited(key)
 

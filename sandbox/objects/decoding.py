@@ -85,7 +85,6 @@ _ZEROS: Mapping[str, Any] = {
     "bool": False,
     "int32": 0,
     "int64": 0,
-    "float64": 0,
     "Quantity": "0",
     "IntOrString": 0,
 }

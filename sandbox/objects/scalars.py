@@ -78,12 +78,6 @@ def _integer_reader(name: str, limit: int) -> Callable[[Any], int]:
     return read
 
 
-def _read_float(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    raise Mismatch(value, "float64")
-
-
 def _read_bytes(value: Any) -> str:
     if type(value) is not str:
         raise Mismatch(value, "[]uint8")
@@ -146,14 +140,12 @@ SCALAR_READERS: dict[str, Callable[[Any], Any]] = {
     "bool": _read_bool,
     "int32": _integer_reader("int32", INT32),
     "int64": _integer_reader("int64", INT64),
-    "float64": _read_float,
     "bytes": _read_bytes,
     "Quantity": _quantity_reader(canonical),
     "ResourceQuantity": _quantity_reader(canonical_resource),
     "IntOrString": _read_int_or_string,
     "Time": _time_reader("2006-01-02T15:04:05Z"),
     "MicroTime": _time_reader("2006-01-02T15:04:05.000000Z"),
-    "Duration": _read_string,
     "FieldsV1": _read_untyped,
     "Raw": _read_untyped,
 }

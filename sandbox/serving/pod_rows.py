@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.json import JSON, dig
-from sandbox.objects.conditions import conditions_of, is_true
+from sandbox.objects.conditions import is_true
 
 NONE = "<none>"
 ENDED = ("Succeeded", "Failed")
@@ -106,23 +106,14 @@ def _trouble(status: JSON) -> str:
 def _end(ended: JSON) -> str:
     if ended.get("reason"):
         return str(ended["reason"])
-    if ended.get("signal"):
-        return f"Signal:{ended['signal']}"
     return f"ExitCode:{ended.get('exitCode', 0)}"
 
 
 def _reason(pod: JSON, shown: _Tally) -> str:
     phase, given = dig(pod, "status", "phase") or "", dig(pod, "status", "reason")
-    if dig(pod, "metadata", "deletionTimestamp"):
-        if given == "NodeLost":
-            return "Unknown"
-        if phase not in ENDED:
-            return "Terminating"
-    gated = any(
-        each.get("type") == "PodScheduled" and each.get("reason") == "SchedulingGated"
-        for each in conditions_of(pod)
-    )
-    return shown.reason or ("SchedulingGated" if gated else str(given or phase))
+    if dig(pod, "metadata", "deletionTimestamp") and phase not in ENDED:
+        return "Terminating"
+    return shown.reason or str(given or phase)
 
 
 def _restarts(shown: _Tally, now: datetime) -> str:

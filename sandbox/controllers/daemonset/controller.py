@@ -82,7 +82,7 @@ class DaemonSetController(PodController):
         may_act = self._expectations.is_met(key)
         view = self._view(key, daemon_set, revisions)
         failure = self._act(key, view, revisions) if may_act else None
-        self._report(key, view, is_observed=may_act, collisions=revisions.collisions)
+        self._report(key, view, is_observed=may_act)
         if failure is not None:
             raise failure
 
@@ -146,15 +146,13 @@ class DaemonSetController(PodController):
         self._back_offs[about] = (now + seconds, seconds)
         return False
 
-    def _report(self, key: Key, view: View, *, is_observed: bool, collisions: int) -> None:
+    def _report(self, key: Key, view: View, *, is_observed: bool) -> None:
         daemon_set, before = view.daemon_set, view.daemon_set.get("status") or {}
         counts = _count(view)
         generation, seen = daemon_set["metadata"]["generation"], before.get("observedGeneration", 0)
         is_same = all(before.get(name, 0) == count for name, count in counts.items())
         if not is_same or seen < generation:
             status = {**before, **counts, "observedGeneration": generation if is_observed else seen}
-            if collisions:
-                status["collisionCount"] = collisions
             self._write_status(key, daemon_set, status)
         seconds = daemon_set["spec"].get("minReadySeconds", 0)
         if seconds and counts["numberReady"] != counts["numberAvailable"]:

@@ -282,7 +282,7 @@ class _Sync:
             "updatedReplicas": staying.count(_name(self.update)),
             "currentRevision": _name(self.current),
             "updateRevision": _name(self.update),
-            "collisionCount": self.revisions.collisions,
+            "collisionCount": 0,
         }
         return self._complete(status)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import json
-import struct
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -21,7 +20,7 @@ from sandbox.json import JSON
 _MOST_VARINT_BYTES = 10
 _SIGN = 1 << 63
 
-Value = int | float | bytes
+Value = int | bytes
 
 
 class WireError(ValueError):
@@ -39,7 +38,7 @@ def fields(raw: bytes) -> Iterator[tuple[int, Value]]:
 
 def decode_signed(value: Value) -> int:
     """Return a varint as the whole number it stands for: negative ones are two's complement."""
-    number = int(value) if not isinstance(value, bytes) else 0
+    number = value if isinstance(value, int) else 0
     return number - (_SIGN << 1) if number >= _SIGN else number
 
 
@@ -54,13 +53,9 @@ def _value(raw: bytes, at: int, wire_type: int) -> tuple[Value, int]:
     match wire_type:
         case 0:
             return _varint(raw, at)
-        case 1:
-            return float(struct.unpack("<d", _run(raw, at, 8))[0]), at + 8
         case 2:
             length, at = _varint(raw, at)
             return _run(raw, at, length), at + length
-        case 5:
-            return float(struct.unpack("<f", _run(raw, at, 4))[0]), at + 4
         case _:
             raise WireError(f"proto: illegal wireType {wire_type}")
 
@@ -193,7 +188,6 @@ _READERS: Mapping[str, Callable[[Value], Any]] = {
     "bool": bool,
     "int32": decode_signed,
     "int64": decode_signed,
-    "double": lambda value: value,
     "bytes": lambda value: base64.b64encode(as_bytes(value)).decode(),
     "api/resource.Quantity": _quantity,
     "util/intstr.IntOrString": _int_or_string,
@@ -202,5 +196,4 @@ _READERS: Mapping[str, Callable[[Value], Any]] = {
     "meta/v1.FieldsV1": _raw_json,
     "runtime.RawExtension": _raw_json,
     "authentication/v1.ExtraValue": _extra,
-    "authorization/v1.ExtraValue": _extra,
 }

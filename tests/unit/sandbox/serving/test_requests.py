@@ -145,6 +145,6 @@ def test_the_audit_hears_every_request(client: Client, dev: Client) -> None:
     assert made.request_body == b'{"metadata": {"name": "a"}}'
     assert b'"resourceVersion"' in made.answer_body
     assert tried.uri == f"{CONFIG_MAPS}?dryRun=All"
-    assert (refused.target.verb, refused.target.key) == ("create", "configmaps")
+    assert (refused.target.verb, refused.target.resource) == ("create", "configmaps")
     assert unknown.user_agent == "kubectl/v1.36 (linux)"
     assert made.at == client.cluster.timers.now()

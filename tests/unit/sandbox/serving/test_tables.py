@@ -71,15 +71,7 @@ def ended(code: int, **fields: Any) -> JSON:
     [
         ({}, "Pending"),
         ({"reason": "Evicted", "phase": "Failed"}, "Evicted"),
-        (
-            {"conditions": [{"type": "PodScheduled", "reason": "SchedulingGated"}]},
-            "SchedulingGated",
-        ),
         ({"initContainerStatuses": [{"name": "once", "state": ended(2)}]}, "Init:ExitCode:2"),
-        (
-            {"initContainerStatuses": [{"name": "once", "state": ended(2, signal=9)}]},
-            "Init:Signal:9",
-        ),
         (
             {"initContainerStatuses": [{"name": "once", "state": ended(1, reason="Error")}]},
             "Init:Error",
@@ -95,7 +87,6 @@ def ended(code: int, **fields: Any) -> JSON:
         ),
         ({"initContainerStatuses": [{"name": "side", "state": {"running": {}}}]}, "Init:0/2"),
         ({"containerStatuses": [{"name": "a", "state": ended(3)}]}, "ExitCode:3"),
-        ({"containerStatuses": [{"name": "a", "state": ended(0, signal=15)}]}, "Signal:15"),
         (
             {
                 "conditions": [{"type": "Ready", "status": "True"}],

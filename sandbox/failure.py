@@ -117,9 +117,7 @@ def not_served(what: str) -> ApiError:
     return ApiError(501, "NotImplemented", f"the sandbox does not serve this: {what}")
 
 
-def make_expired_error(
-    message: str = "The resourceVersion for the provided watch is too old.",
-) -> ApiError:
+def make_expired_error(message: str) -> ApiError:
     """410 for a position that is no longer in the history."""
     return ApiError(410, "Expired", message)
 

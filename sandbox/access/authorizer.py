@@ -158,31 +158,21 @@ def _among(listed: Sequence[str] | None, value: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """Whether it is allowed, and by which binding."""
-
-    allowed: bool
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Authorizer:
     """RBAC over the roles and bindings in the store; `system:masters` may do everything."""
 
     store: Store
 
-    def decide(self, who: Identity, asked: Target) -> Decision:
-        """Return whether somebody may do something."""
+    def find_reason(self, who: Identity, asked: Target) -> str | None:
+        """Return by which binding somebody may do something, None where they may not."""
         if MASTERS in who.groups:
-            return Decision(allowed=True)
-        for grant in grants(self.store, who, asked.namespace):
-            if allows(grant.rule, asked):
-                return Decision(allowed=True, reason=grant.reason)
-        return Decision(allowed=False)
+            return ""
+        found = grants(self.store, who, asked.namespace)
+        return next((grant.reason for grant in found if allows(grant.rule, asked)), None)
 
     def check(self, who: Identity, asked: Target) -> None:
         """403 for what somebody may not do."""
-        if not self.decide(who, asked).allowed:
+        if self.find_reason(who, asked) is None:
             raise _refusal(who, asked)
 
 
@@ -244,14 +234,13 @@ def _access(authorizer: Authorizer, kind: str, body: JSON, who: Identity) -> JSO
     spec = body.get("spec")
     if not isinstance(spec, dict):
         raise bad_request("a review has a spec")
-    decision = authorizer.decide(who, _attributes(spec))
-    reason = {"reason": decision.reason} if decision.reason else {}
+    reason = authorizer.find_reason(who, _attributes(spec))
     return {
         "kind": kind,
         "apiVersion": AUTHORIZATION,
         "metadata": dict(body.get("metadata") or {}),
         "spec": spec,
-        "status": {"allowed": decision.allowed, **reason},
+        "status": {"allowed": reason is not None, **({"reason": reason} if reason else {})},
     }
 
 

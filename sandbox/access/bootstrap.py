@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox.access.authorizer import AUTHENTICATED, MASTERS, RBAC, UNAUTHENTICATED
-from sandbox.api.api import Api, Key, Writer
+from sandbox.api.api import Api, Writer
 from sandbox.json import JSON
 from sandbox.kinds import RESOURCES
 
@@ -19,7 +19,7 @@ _SELF_REVIEWS = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]
 
 
 def found_access(api: Api) -> None:
-    """Create the cluster's own roles and bindings where they are missing."""
+    """Create the cluster's own roles and bindings."""
     for name, rules in _roles().items():
         _create(api, "clusterroles", name, {"rules": rules})
     for name, groups in _BINDINGS.items():
@@ -71,8 +71,6 @@ def _rule(group: str, resources: list[str], verbs: list[str]) -> JSON:
 
 def _create(api: Api, plural: str, name: str, content: JSON) -> None:
     resource = f"{plural}.{RBAC}"
-    if api.store.get(Key(resource, "", name)) is not None:
-        return
     metadata = {
         "name": name,
         "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "true"},

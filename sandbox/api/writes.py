@@ -163,8 +163,7 @@ def namespace_key(name: str) -> Key:
 def found_cluster(registry: Registry) -> None:
     """Create the namespaces that every cluster has; kube-system's uid names the cluster."""
     for name in DEFAULT_NAMESPACES:
-        if registry.store.get(namespace_key(name)) is None:
-            registry.keep(namespace_key(name), _namespace(registry, name))
+        registry.keep(namespace_key(name), _namespace(registry, name))
 
 
 def check_open(registry: Registry, resource: Resource, namespace: str, name: str) -> None:

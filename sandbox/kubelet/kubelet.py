@@ -177,8 +177,7 @@ class Kubelet:
             raise bad_request(str(error)) from error
 
     def _register(self, name: str) -> None:
-        if self._api.store.get(Key("nodes", "", name)) is None:
-            self._api.create("nodes", "", node(name), node_writer(name))
+        self._api.create("nodes", "", node(name), node_writer(name))
         self._report(name, is_ready=True)
 
     def _report(self, name: str, *, is_ready: bool) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sandbox.failure import bad_request, not_served
 from sandbox.json import JSON, dig
+from sandbox.objects.selectors import matches
 from sandbox.storage.store import Change, ChangeType, at_version
 
 METADATA = ("metadata.name", "metadata.namespace")
@@ -89,47 +90,33 @@ _TERM = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """One term of a selector: a label has one of the values, or any (None), or it has not."""
-
-    name: str
-    values: frozenset[str] | None
-    is_wanted: bool
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether labels fulfil the term; a missing label is not among any values."""
-        found = labels.get(self.name)
-        has = found is not None if self.values is None else found in self.values
-        return has is self.is_wanted
-
-
-LabelSelector = tuple[Requirement, ...]
-
-
-def parse_labels(text: str) -> LabelSelector:
-    """Return the terms of a selector, none for an empty one; 400 where it cannot be read."""
-    found: list[Requirement] = []
+def parse_labels(text: str) -> JSON:
+    """Return a selector as objects carry them; 400 where the text cannot be read."""
+    found: list[JSON] = []
     position, end = 0, len(text.rstrip())
     while position < end:
         term = _TERM.match(text, position)
         if term is None:
             what = f'"{text}" is no label selector at {position}'
             raise bad_request(f"unable to parse requirement: {what}")
-        found.append(_requirement(term))
+        found.append(_expression(term))
         position = term.end()
-    return tuple(found)
+    return {"matchExpressions": found}
 
 
-def _requirement(term: re.Match[str]) -> Requirement:
+def _expression(term: re.Match[str]) -> JSON:
     if term["set"]:
-        values = (value.strip() for value in term["list"].strip("()").split(","))
-        return Requirement(term["of"], frozenset(values), term["set"] == "in")
-    if term["absent"] or not term["sign"]:
-        return Requirement(term["missing"] or term["name"], None, not term["absent"])
+        values = [value.strip() for value in term["list"].strip("()").split(",")]
+        operator = "In" if term["set"] == "in" else "NotIn"
+        return {"key": term["of"], "operator": operator, "values": values}
+    if term["absent"]:
+        return {"key": term["missing"], "operator": "DoesNotExist"}
+    if not term["sign"]:
+        return {"key": term["name"], "operator": "Exists"}
     if term["sign"] in "<>":
         raise not_served("a label selector that compares numbers")
-    return Requirement(term["name"], frozenset({term["value"]}), term["sign"] != "!=")
+    operator = "NotIn" if term["sign"] == "!=" else "In"
+    return {"key": term["name"], "operator": operator, "values": [term["value"]]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +125,7 @@ class Selection:
 
     resource: str
     namespace: str = ""
-    labels: LabelSelector = ()
+    labels: JSON = field(default_factory=dict)
     fields: FieldSelector = ()
 
     def matches(self, body: JSON) -> bool:
@@ -146,8 +133,7 @@ class Selection:
         metadata = body["metadata"]
         if self.namespace and metadata.get("namespace") != self.namespace:
             return False
-        labels = metadata.get("labels") or {}
-        return all(term.matches(labels) for term in self.labels) and all(
+        return matches(self.labels, metadata.get("labels")) and all(
             term.matches(body) for term in self.fields
         )
 

@@ -74,8 +74,6 @@ class Expired(Exception):
 
     def __init__(self, asked: int, oldest: int) -> None:
         super().__init__(f"too old resource version: {asked} ({oldest})")
-        self.asked = asked
-        self.oldest = oldest
 
 
 INTERNED_LENGTH = 64

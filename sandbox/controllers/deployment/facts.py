@@ -34,8 +34,6 @@ NOT_COPIED = frozenset(
         "deprecated.deployment.rollback.to",
     }
 )
-LONGEST_HISTORY = 2000
-"""Characters of the revision history; beyond them the oldest revisions are dropped."""
 _COUNT: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 """An annotation that is a number: anybody may write something else into it."""
 
@@ -162,8 +160,6 @@ def annotated_as_new(deployment: JSON, replica_set: JSON, new_revision: int) -> 
         found[REVISION] = str(new_revision)
         if before is not None:
             kept = [each for each in found.get(HISTORY, "").split(",") if each]
-            while kept and len(",".join([*kept, before])) > LONGEST_HISTORY:
-                kept.pop(0)
             found[HISTORY] = ",".join([*kept, before])
     is_same = found == annotations_of(replica_set)
     return replica_set if is_same else with_annotations(replica_set, found)

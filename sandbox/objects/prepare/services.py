@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Iterator, Sequence
+import itertools
+from collections.abc import Collection, Sequence
 
-from sandbox.failure import ApiError
 from sandbox.json import JSON
 
 SERVICE_RANGE = "10.96.0.0/16"
 FIRST_NODE_PORT = 30000
-NODE_PORTS = 2768
 WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 ADDRESSES = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
 
@@ -43,16 +42,8 @@ def _free_address(taken: Collection[str]) -> str:
 
 def _with_node_ports(ports: list[JSON], taken: Collection[str]) -> list[JSON]:
     used = {*taken, *(str(port["nodePort"]) for port in ports if port.get("nodePort"))}
-    numbers = range(FIRST_NODE_PORT, FIRST_NODE_PORT + NODE_PORTS)
-    free = (number for number in numbers if str(number) not in used)
-    return [port if port.get("nodePort") else {**port, "nodePort": _next(free)} for port in ports]
-
-
-def _next(free: Iterator[int]) -> int:
-    for number in free:
-        return number
-    why = "Internal error occurred: failed to allocate a nodePort: range is full"
-    raise ApiError(500, "InternalError", why)
+    free = (number for number in itertools.count(FIRST_NODE_PORT) if str(number) not in used)
+    return [port if port.get("nodePort") else {**port, "nodePort": next(free)} for port in ports]
 
 
 def kept_service(old: JSON, new: JSON, taken: Collection[str]) -> JSON:

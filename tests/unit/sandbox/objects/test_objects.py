@@ -125,13 +125,6 @@ def test_a_priority_class_of_ones_own_is_taken() -> None:
     assert made["spec"]["priority"] == 0
 
 
-def test_node_ports_come_to_an_end() -> None:
-    """500, as the range is full."""
-    taken = {str(number) for number in range(30000, 32768)}
-    with pytest.raises(ApiError, match="failed to allocate a nodePort: range is full"):
-        prepared_for_create(SERVICE, _service(type="NodePort"), taken)
-
-
 SUFFIXES = ("", "n", "u", "m", "k", "M", "G", "Ki", "Mi", "Gi", "e3", "e-2", "E2")
 texts = st.builds(
     "{}{}{}{}".format,

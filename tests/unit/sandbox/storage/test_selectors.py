@@ -6,12 +6,13 @@ import pytest
 
 from sandbox.failure import ApiError
 from sandbox.json import JSON
+from sandbox.objects.selectors import matches
 from sandbox.storage.selection import parse_fields, parse_labels
 
 
 def selected(text: str, labels: dict[str, str]) -> bool:
     """Tell whether a label selector holds for labels."""
-    return all(term.matches(labels) for term in parse_labels(text))
+    return matches(parse_labels(text), labels)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the controllers of pods share: whom a pod wakes, and how pods are created and deleted.
+"""What the controllers of pods share: how pods are created and deleted.
 
 A controller's cache lags behind what it did: it counts again when it has seen its own creations and
 deletions, or it would create or delete twice. Rules of `pkg/controller/controller_utils.go`.
@@ -6,26 +6,21 @@ deletions, or it would create or delete twice. Rules of `pkg/controller/controll
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from sandbox.api.api import Api, Writer
+from sandbox.controllers.owner_controller import OwnerController
 from sandbox.controllers.ownership import controller_of, key_of
 from sandbox.controllers.pods import is_deleting, next_available_seconds
 from sandbox.controllers.queue import (
     Informer,
-    Later,
     SyncError,
-    WorkQueue,
     is_terminating_namespace,
 )
-from sandbox.controllers.recorder import Recorder
 from sandbox.failure import ApiError
 from sandbox.json import JSON
-from sandbox.kinds import BY_KEY
-from sandbox.objects.selectors import selects
 from sandbox.storage.store import Change, ChangeType, Key
 from sandbox.times import Timers
 
@@ -80,40 +75,32 @@ class Expectations:
         self._expected.pop(owner, None)
 
 
-class PodController(ABC):
+class PodController(OwnerController):
     """Syncs each owner of one kind that changed, or whose pods did."""
+
+    work_seconds = WORK_SECONDS
 
     def __init__(
         self, api: Api, by: Writer, component: str, owners: Informer, pods: Informer
     ) -> None:
-        self._api = api
-        self._by = by
-        self._timers = api.timers
-        self._owners = owners
+        super().__init__(api, by, component, owners, pods)
         self._pods = pods
-        self._kind = BY_KEY[owners.resource].kind
         self._expectations = Expectations(api.timers)
-        self._recorder = Recorder(api, by, component)
-        self._queue: WorkQueue[Key] = WorkQueue(api.timers, self._sync, work_seconds=WORK_SECONDS)
-
-    def start(self) -> None:
-        """Begin to follow changes."""
-        self._owners.watch(self._on_owner)
-        self._pods.watch(self._on_pod)
-
-    @abstractmethod
-    def _sync(self, key: Key) -> Later | None:
-        """Bring the owner at a key nearer to what it asks for."""
 
     def _on_owner(self, change: Change) -> None:
-        if change.type is ChangeType.DELETED and change.before is not None:
+        if change.type is ChangeType.DELETED:
             self._expectations.forget(change.key)
-            self._recorder.forget(change.before["metadata"]["uid"])
-        self._queue.add(change.key)
+        super()._on_owner(change)
 
-    def _wake(self, owner: Key) -> None:
-        """Have an owner synced for what became of a pod."""
-        self._queue.add(owner)
+    def _on_dependent(self, change: Change) -> None:
+        """Count, too, what was expected; a deletion counts from its beginning, once."""
+        owner = self._owner(change.key.namespace, controller_of(change.after or change.before))
+        if owner is not None:
+            if change.after is None or is_deleting(change.after):
+                self._expectations.forget_deletion(owner, change.key)
+            elif change.before is None:
+                self._expectations.lower_creations(owner)
+        super()._on_dependent(change)
 
     def _write_status(self, key: Key, cached: JSON, status: JSON) -> None:
         """Write a status that differs from the cached one; over a newer version too, tried once."""
@@ -135,54 +122,6 @@ class PodController(ABC):
         wait = next_available_seconds(pods, ready_seconds, self._timers)
         if wait is not None:
             self._queue.add_after(key, wait)
-
-    # Whom a pod wakes
-
-    def _on_pod(self, change: Change) -> None:
-        """Wake whoever has the pod, had it or may take it; count what was expected."""
-        pod, before, namespace = change.after, change.before, change.key.namespace
-        reference = controller_of(pod or before)
-        owner = self._owner(namespace, reference)
-        if pod is None or is_deleting(pod):
-            # A deletion counts from its beginning, once.
-            if owner is not None:
-                self._expectations.forget_deletion(owner, change.key)
-                self._wake(owner)
-        elif before is None:
-            if reference is None:
-                self._wake_selecting(namespace, pod)
-            elif owner is not None:
-                self._expectations.lower_creations(owner)
-                self._wake(owner)
-        else:
-            self._on_update(namespace, before, pod)
-
-    def _on_update(self, namespace: str, before: JSON, after: JSON) -> None:
-        left, reference = controller_of(before), controller_of(after)
-        for owner in (left if left != reference else None, reference):
-            found = self._owner(namespace, owner)
-            if found is not None:
-                self._wake(found)
-        relabelled = before["metadata"].get("labels") != after["metadata"].get("labels")
-        if reference is None and (left is not None or relabelled):
-            self._wake_selecting(namespace, after)
-
-    def _wake_selecting(self, namespace: str, pod: JSON) -> None:
-        labels = pod["metadata"].get("labels")
-        for each in self._owners.all():
-            key = key_of(self._owners.resource, each)
-            if key.namespace == namespace and selects(each["spec"]["selector"], labels):
-                self._wake(key)
-
-    def _owner(self, namespace: str, reference: JSON | None) -> Key | None:
-        """Return where the owner is that a reference names, None where it is another kind's."""
-        if reference is None or reference["kind"] != self._kind:
-            return None
-        key = Key(self._owners.resource, namespace, reference["name"])
-        found = self._owners.get(key)
-        return key if found and found["metadata"]["uid"] == reference["uid"] else None
-
-    # How pods come and go
 
     def _change_pods(
         self, key: Key, owner: JSON, new: Sequence[JSON], old: Sequence[JSON]

@@ -46,9 +46,9 @@ class DaemonSetController(PodController):
         super().start()
         self._nodes.watch(self._on_node)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_dependent(self, change: Change) -> None:
         """Come back, too, when a pod that is ready now is available, as the new one of a surge."""
-        super()._on_pod(change)
+        super()._on_dependent(change)
         key = self._owner(change.key.namespace, controller_of(change.after))
         if key is None or not change.before or is_ready(change.before):
             return

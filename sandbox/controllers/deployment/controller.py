@@ -9,7 +9,6 @@ from sandbox.api.api import Api
 from sandbox.controllers.adoption import Claim
 from sandbox.controllers.deployment.facts import (
     REPLICA_SETS,
-    RESOURCE,
     Sets,
     Writes,
     deadline_seconds,
@@ -35,13 +34,12 @@ from sandbox.controllers.deployment.status import (
     is_complete,
     set_progress,
 )
+from sandbox.controllers.owner_controller import OwnerController
 from sandbox.controllers.ownership import DEPLOYMENTS, controller_of
 from sandbox.controllers.pods import is_deleting
-from sandbox.controllers.queue import Informer, WorkQueue
-from sandbox.controllers.recorder import Recorder
+from sandbox.controllers.queue import Informer
 from sandbox.json import JSON, copy_json
 from sandbox.objects.conditions import conditions_of, find
-from sandbox.objects.selectors import selects
 from sandbox.storage.store import Change, ChangeType, Key
 
 MOST_RETRIES = 15
@@ -51,83 +49,49 @@ WORK_SECONDS = 0.007
 what changes meanwhile is seen by one sync after it."""
 
 
-class DeploymentController:
+class DeploymentController(OwnerController):
     """Syncs each Deployment that changed, or whose ReplicaSets did."""
+
+    work_seconds = WORK_SECONDS
+    most_retries = MOST_RETRIES
 
     def __init__(
         self, api: Api, deployments: Informer, replica_sets: Informer, pods: Informer
     ) -> None:
-        self._api = api
-        self._timers = api.timers
-        self._recorder = Recorder(api, DEPLOYMENTS, "deployment-controller")
+        super().__init__(api, DEPLOYMENTS, "deployment-controller", deployments, replica_sets)
         self._writes = Writes(api, self._recorder)
         self.new = NewReplicaSets(api, self._recorder, self._writes, replica_sets)
-        self._deployments = deployments
-        self._replica_sets = replica_sets
         self._pods = pods
-        self._queue: WorkQueue[Key] = WorkQueue(
-            api.timers, self._sync, most_retries=MOST_RETRIES, work_seconds=WORK_SECONDS
-        )
 
     def start(self) -> None:
         """Begin to follow changes."""
-        self._deployments.watch(self._on_deployment)
-        self._replica_sets.watch(self._on_replica_set)
+        super().start()
         self._pods.watch(self._on_pod)
-
-    def _on_deployment(self, change: Change) -> None:
-        if change.type is ChangeType.DELETED and change.before is not None:
-            self._recorder.forget(change.before["metadata"]["uid"])
-        self._queue.add(change.key)
-
-    def _on_replica_set(self, change: Change) -> None:
-        before, after = controller_of(change.before), controller_of(change.after)
-        namespace = change.key.namespace
-        if before is not None and before != after:
-            self._wake(namespace, before)
-        if after is not None:
-            self._wake(namespace, after)
-        elif change.after is not None and _is_new_orphan(change):
-            labels = change.after["metadata"].get("labels")
-            for each in self._deployments.all():
-                metadata = each["metadata"]
-                if metadata["namespace"] == namespace and selects(
-                    each["spec"].get("selector"), labels
-                ):
-                    self._queue.add(Key(RESOURCE, namespace, metadata["name"]))
 
     def _on_pod(self, change: Change) -> None:
         """Wake a Deployment that recreates once the last of its pods is gone."""
         owner = controller_of(change.before)
         if change.type is not ChangeType.DELETED or owner is None:
             return
-        replica_set = self._replica_sets.get(Key(REPLICA_SETS, change.key.namespace, owner["name"]))
-        deployment = self._owner(change.key.namespace, controller_of(replica_set))
-        if deployment is None or is_rolling(deployment):
+        namespace = change.key.namespace
+        replica_set = self._dependents.get(Key(REPLICA_SETS, namespace, owner["name"]))
+        key = self._owner(namespace, controller_of(replica_set))
+        deployment = self._owners.get(key) if key else None
+        if key is None or deployment is None or is_rolling(deployment):
             return
-        owned = self._replica_sets.controlled_by(deployment["metadata"]["uid"])
+        owned = self._dependents.controlled_by(deployment["metadata"]["uid"])
         if not any(self._pods_of(each) for each in owned):
-            self._queue.add(Key(RESOURCE, change.key.namespace, deployment["metadata"]["name"]))
-
-    def _wake(self, namespace: str, reference: JSON) -> None:
-        if self._owner(namespace, reference) is not None:
-            self._queue.add(Key(RESOURCE, namespace, reference["name"]))
-
-    def _owner(self, namespace: str, reference: JSON | None) -> JSON | None:
-        if reference is None or reference["kind"] != "Deployment":
-            return None
-        found = self._deployments.get(Key(RESOURCE, namespace, reference["name"]))
-        return found if found and found["metadata"]["uid"] == reference["uid"] else None
+            self._queue.add(key)
 
     def _pods_of(self, replica_set: JSON) -> list[JSON]:
         return self._pods.controlled_by(replica_set["metadata"]["uid"])
 
     def _sync(self, key: Key) -> None:
-        cached = self._deployments.get(key)
+        cached = self._owners.get(key)
         if cached is None:
             return
         deployment = copy_json(cached)
-        owned = Claim(self._api, DEPLOYMENTS, key, deployment).of(self._replica_sets)
+        owned = Claim(self._api, DEPLOYMENTS, key, deployment).of(self._dependents)
         if is_deleting(deployment):
             sets = self.new.sorted_out(deployment, owned, create=False)
             self._write_counters(deployment, sets)
@@ -214,11 +178,3 @@ class DeploymentController:
             self._queue.add_rate_limited(key)
         else:
             self._queue.add_after(key, left + 1)
-
-
-def _is_new_orphan(change: Change) -> bool:
-    """Say whether a ReplicaSet without a controller is one that somebody may adopt now."""
-    if change.before is None or controller_of(change.before) is not None:
-        return True
-    before, after = change.before["metadata"], (change.after or {}).get("metadata", {})
-    return bool(before.get("labels") != after.get("labels"))

@@ -51,9 +51,9 @@ class JobController(PodController):
         else:
             self._wake(change.key)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_dependent(self, change: Change) -> None:
         """Let a pod go, too, whose Job is gone, or let go of it."""
-        super()._on_pod(change)
+        super()._on_dependent(change)
         pod = change.after
         if pod is not None and is_tracked(pod):
             reference = controller_of(pod)

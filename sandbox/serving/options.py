@@ -30,11 +30,6 @@ _MOST_DIGITS = 100
 """Of a number that is looked at: more are out of range anyhow."""
 
 
-def whole_number(request: Request, name: str) -> int | None:
-    """Return a whole number of the query, None where it is not given; 400 for anything else."""
-    return number(request.read_parameter(name))
-
-
 def number(text: str) -> int | None:
     """Return a whole number, None for nothing; 400 in the words of the server's parser."""
     if not text:
@@ -49,7 +44,7 @@ def number(text: str) -> int | None:
 def list_options(request: Request) -> ListOptions:
     """Return the options of the query; 400 where a number is none."""
     initial = request.read_parameter("sendInitialEvents")
-    timeout = whole_number(request, "timeoutSeconds")
+    timeout = number(request.read_parameter("timeoutSeconds"))
     return ListOptions(
         resource_version=request.read_parameter("resourceVersion"),
         resource_version_match=request.read_parameter("resourceVersionMatch"),

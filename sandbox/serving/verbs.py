@@ -172,15 +172,10 @@ def update(call: Call) -> Answer:
     view = call.view()
     check_write(call.request)
     body = decoded_object(call.request, call.resource.api_version, call.resource.kind)
-    was_there = _is_there(call)
-    made = call.api.update(
-        call.key,
-        body,
-        call.writer,
-        call.write_options(),
-        subresource=call.target.subresource,
-    )
-    return answer(200 if was_there else 201, view.one(made))
+    status = _status_of_write(call)
+    part, options = call.target.subresource, call.write_options()
+    made = call.api.update(call.key, body, call.writer, options, subresource=part)
+    return answer(status, view.one(made))
 
 
 def patch(call: Call) -> Answer:
@@ -188,15 +183,11 @@ def patch(call: Call) -> Answer:
     view = call.view()
     kind = patch_type(call.request)
     check_write(call.request, apply=kind is PatchType.APPLY)
-    was_there = _is_there(call)
-    made = call.api.patch(
-        call.key,
-        decoded_patch(call.request, force=is_forced(call.request)),
-        call.writer,
-        call.write_options(),
-        subresource=call.target.subresource,
-    )
-    return answer(200 if was_there else 201, view.one(made))
+    status = _status_of_write(call)
+    body = decoded_patch(call.request, force=is_forced(call.request))
+    part, options = call.target.subresource, call.write_options()
+    made = call.api.patch(call.key, body, call.writer, options, subresource=part)
+    return answer(status, view.one(made))
 
 
 def delete(call: Call) -> Answer:
@@ -218,8 +209,9 @@ VERBS: dict[str, Callable[[Call], Answer]] = {
 """By the verb that the path and the method ask for."""
 
 
-def _is_there(call: Call) -> bool:
-    return call.api.store.get(call.key) is not None
+def _status_of_write(call: Call) -> int:
+    """Return the status of a write that creates what is not there."""
+    return 200 if call.api.store.get(call.key) is not None else 201
 
 
 class FollowedLog:

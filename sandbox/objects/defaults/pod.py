@@ -128,10 +128,6 @@ def _deployment(deployment: JSON) -> None:
     spec.setdefault("progressDeadlineSeconds", PROGRESS_DEADLINE_SECONDS)
 
 
-def _replica_set(replica_set: JSON) -> None:
-    replica_set["spec"].setdefault("replicas", 1)
-
-
 def _daemon_set(daemon_set: JSON) -> None:
     spec = daemon_set["spec"]
     strategy = spec["updateStrategy"]
@@ -194,7 +190,7 @@ def _pod_condition_pattern(pattern: JSON) -> None:
 
 WORKLOAD_DEFAULTS: Mapping[str, Defaulter] = {
     "apps/v1.Deployment": _deployment,
-    "apps/v1.ReplicaSet": _replica_set,
+    "apps/v1.ReplicaSetSpec": setting(replicas=1),
     "apps/v1.DaemonSet": _daemon_set,
     "apps/v1.StatefulSet": _stateful_set,
     "batch/v1.Job": _job,

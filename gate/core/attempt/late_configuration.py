@@ -111,6 +111,6 @@ def _is_had(attempt: Attempt, body: Any, workload: Ref, ref: Ref) -> bool:
 def _find_changed_here(attempt: Attempt, ref: Ref) -> frozenset[str] | None:
     """Return the keys that this attempt changed, None if nobody can tell what they return to."""
     before, written = attempt.plan.before(ref), attempt.ledger.written.get(ref)
-    if before is None or written is None or ref in attempt.plan.target_set.bodies:
+    if before is None or written is None or ref in attempt.plan.target_set.members:
         return None
     return _list_changed(before.body, written.after.body)

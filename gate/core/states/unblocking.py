@@ -267,7 +267,7 @@ def _find_restored(attempt: Attempt, ref: Ref) -> Workload | None:
     restored, resumed = attempt.ledger.restored.get(ref), attempt.plan.resumed
     if restored is None or resumed is None or restored is not resumed.restored.get(ref):
         return None if restored is None else restored.workload
-    before, member = attempt.plan.before(ref), attempt.plan.target_set.bodies.get(ref)
+    before, member = attempt.plan.before(ref), attempt.plan.target_set.members.get(ref)
     if before is None or (member is not None and not has_same_strategy(member, before)):
         return restored.workload
     return before.workload

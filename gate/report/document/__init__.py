@@ -11,6 +11,5 @@ __all__ = [
     "run",
     "samples",
     "status_document",
-    "unread_objects",
     "versions",
 ]

@@ -103,6 +103,12 @@ DEFAULTS: Mapping[str, Defaulter] = {
     "core/v1.SecretVolumeSource": setting(defaultMode=FILE_MODE),
     "core/v1.ServiceAccountTokenProjection": setting(expirationSeconds=TOKEN_SECONDS),
     "core/v1.HostPathVolumeSource": setting(type=""),
+    "core/v1.ISCSIVolumeSource": setting(iscsiInterface="default"),
+    "core/v1.RBDVolumeSource": setting(pool="rbd", user="admin", keyring="/etc/ceph/keyring"),
+    "core/v1.AzureDiskVolumeSource": setting(
+        cachingMode="ReadWrite", fsType="ext4", readOnly=False, kind="Shared"
+    ),
+    "core/v1.ScaleIOVolumeSource": setting(storageMode="ThinProvisioned", fsType="xfs"),
     "core/v1.PersistentVolumeClaimSpec": setting(volumeMode="Filesystem"),
     "core/v1.PersistentVolumeClaimStatus": setting(phase="Pending"),
 }

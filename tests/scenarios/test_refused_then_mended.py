@@ -157,7 +157,7 @@ def test_pods_are_said_to_keep_what_is_refused_its_way_back(proxy: Proxy, key: s
     keep_off(proxy, DENIED)
     result = scene.apply(bad, having(key, web(2, behaviour=CRASH)))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    said = "deployment/web was returned without configmap/settings: its pods that start before"
+    said = "deployment/web was returned without configmap/settings: pods that start before"
     assert warned(result, said) == (key == "mode")
 
 

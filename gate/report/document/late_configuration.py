@@ -25,9 +25,9 @@ def describe_unreturned(attempt: Attempt) -> dict[Ref, str]:
     """Say of each returned workload what its pods keep of what was not, if it is to have any."""
     name = attempt.plan.name_of
     return {
-        workload: f"{name(workload)} was returned without {', '.join(map(name, given_up))}: its"
-        " pods that start before somebody returns that have it in their environment as the version"
-        " that failed had it, until they restart (`restart`)"
+        workload: f"{name(workload)} was returned without {', '.join(map(name, given_up))}: pods"
+        " that start before that is mended have it in their environment as the version that failed"
+        " had it, until they restart (`restart`)"
         for workload, given_up in find_unreturned(attempt).items()
         if not is_scaled_to_zero(attempt, workload)
     }

@@ -125,7 +125,7 @@ def test_a_signal_while_a_pause_gets_errors_names_what_was_to_be_paused(
         running.wait_for_line("retry")
         running.send(signal.SIGTERM)
         result = running.wait()
-    (left,) = [one for one in result.document["warnings"] if "is not known" in one]
+    (left,) = [one for one in result.document["warnings"] if "was done is not known" in one]
     assert left.startswith(f"the write of deployment/web: {SAID}")
 
 

@@ -6,7 +6,8 @@ Whoever pastes it may have a different current context than the run had.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+
+from gate.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

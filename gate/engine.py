@@ -6,12 +6,12 @@ It does no I/O itself: effects go to worker lanes, and their answers come back t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Protocol
 
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
+from gate.core.frozen import dataclass
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Announce, Effect
 from gate.core.protocol.events import Answer, AttemptEvent, LeaseLost, Suspended, Woke

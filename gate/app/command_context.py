@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from gate.app.locks.command_locks import look_at_locks, take_locks
 from gate.app.locks.keeper import Keeper
@@ -16,6 +16,7 @@ from gate.app.runtime.session import Session, open_session
 from gate.app.runtime.tape import Tape
 from gate.app.runtime.world import World
 from gate.config import Settings
+from gate.core.frozen import dataclass
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
 from gate.report.words.headline import exit_words, outcome_words

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 from urllib.parse import quote
 
+from gate.core.frozen import dataclass
 from gate.core.model.origin import Origin
 from gate.wire.origin import clean_origin
 from gate.wire.untrusted import clean_line

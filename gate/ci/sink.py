@@ -6,10 +6,10 @@ A sink only makes values; `gate.ci.publishing` writes them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from gate.core.frozen import dataclass
 from gate.report.schema.result import Result
 from gate.report.words.facts import piece_title
 from gate.report.words.object_names import workload_name

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 VARIABLE: Final = "TRACEPARENT"
 _FIELDS: Final = re.compile(

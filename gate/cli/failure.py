@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import shlex
 import traceback
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from gate import __version__, log
 from gate.cli.call import Call
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 from gate.errors import Bug, GateError, UsageError
 from gate.signals import SIGNAL_BASE, Signalled

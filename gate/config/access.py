@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final, TypeVar
 
 from pydantic import Field, WithJsonSchema
@@ -18,6 +17,7 @@ from gate.config.checks.mapping import read_mapping
 from gate.config.parsing import parse_text, parse_texts
 from gate.config.secret_variables import PASSWORD, SECRET_VARIABLES, TOKEN, USER
 from gate.config.taking import BadValueError, Fault, inside
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 from gate.sources.access import Access, Secret, SecretFile, SecretVariable, is_header
 from gate.sources.address import Address

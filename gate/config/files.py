@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import pathlib
-from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
 
 from gate.config.taking import Path
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 from gate.manifests.bounds import Budget, Limits
 from gate.manifests.documents import MapNode, Node, documents, plain

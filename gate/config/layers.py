@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from gate.config.secret_variables import SECRET_VARIABLES
 from gate.config.settings import CONFIG_FILE, Settings, collect_settings, taken_by
 from gate.config.taking import Fault, inside
 from gate.config.together import Conflict, conflicts
+from gate.core.frozen import dataclass
 from gate.core.kinds.check_variables import COMMAND_VARIABLES
 from gate.errors import UsageErrors
 from gate.manifests.source import escape_line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from gate.config.kinds import Text
@@ -13,6 +12,7 @@ from gate.config.option_values import OptionValues
 from gate.config.parsing import parse_port, parse_text
 from gate.config.takers import LOCKING
 from gate.config.taking import schema_of, taken_if_set_by
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 from gate.metrics.gateway_url import EXAMPLE, GatewayUrl
 from gate.sources.access import Access, SecretVariable

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 VARIABLE_PREFIX: Final = "ROLLOUT_GATE_"
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Self, dataclass_transform
 
 from gate.config.option import Form, Option
 from gate.config.taking import BadValueError, Fault, FileForm, Parser, taken_by
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, TypeGuard, TypeVar
 
 from gate.config.fail_fast import fail_fast
+from gate.core.frozen import dataclass
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import LABEL, SUBDOMAIN
 from gate.core.rollout.policy import FailFast

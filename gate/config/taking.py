@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pathlib
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from gate.config.limits import all_checks
 from gate.config.metrics_settings import gateway_access
@@ -20,6 +19,7 @@ from gate.core.checks.sample_spacing import (
     sample_test,
 )
 from gate.core.checks.spec import Check, Counts, During, Http
+from gate.core.frozen import dataclass
 from gate.core.statistics.count_decision import LEAST_TICKS
 from gate.duration import format_seconds
 from gate.errors import UsageError

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.manifests.source import ManifestError, Source
 
 _HINT: Final = "split it: apply part of the objects at a time"

@@ -8,11 +8,12 @@ share nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import yaml
 
+from gate.core.frozen import dataclass
 from gate.manifests.bounds import Budget
 from gate.manifests.scalars import Value, json_value, key_text, resolve
 from gate.manifests.source import ManifestError, Source, escape_line

@@ -8,9 +8,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.errors import UsageError, UsageErrors
 from gate.manifests.body import value_at
 from gate.manifests.containers import containers

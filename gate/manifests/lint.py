@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.naming import Naming
 from gate.errors import UsageError
 from gate.manifests.body import value_at

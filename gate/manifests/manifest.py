@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Ref
 from gate.manifests.documents import Node
 from gate.manifests.kinds.kind import Kind, Rank

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 
 

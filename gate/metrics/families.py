@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from gate.core.attempt.transitions import State
 from gate.core.checks.measurement import Kind as Verdict
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import Outcome
 from gate.core.plan.leg import Leg
 

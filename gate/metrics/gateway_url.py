@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 from gate.metrics.families import FAMILIES
 

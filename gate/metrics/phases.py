@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from gate.core.attempt.parts import Purpose
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.plan.leg import Leg
 from gate.metrics.families import PREPARING

@@ -7,10 +7,10 @@ workload that is gone is deleted. One time limit covers all requests, whatever t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from gate.clock import Clock
+from gate.core.frozen import dataclass
 from gate.metrics.gateway_url import GatewayUrl
 from gate.metrics.run import NOWHERE, Place
 from gate.metrics.stale import Existing, stale_groups

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.checks.measurement import Kind as Verdict
 from gate.core.checks.spec import Check, Command, Http
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import AnyReason, Outcome

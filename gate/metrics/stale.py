@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.core.frozen import dataclass
 from gate.metrics.families import LAST_INFO, PLACE
 from gate.metrics.run import Place
 from gate.report.kinds.registry import DEFAULT

@@ -10,11 +10,12 @@ import os
 import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 from gate.core.checks.questions import Trouble
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 from gate.sources.address import Address
 from gate.sources.source import make_unanswered

@@ -6,10 +6,10 @@ Link-local addresses are where clouds serve the credentials of a machine.
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 
 _PORTS: Final = {"http": 80, "https": 443}

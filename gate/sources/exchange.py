@@ -10,7 +10,6 @@ import functools
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
 
 import requests
@@ -18,6 +17,7 @@ from requests.utils import get_environ_proxies
 
 from gate.clock import Clock
 from gate.core.checks.questions import Trouble
+from gate.core.frozen import dataclass
 from gate.sources.access import Access, mask_header_secrets
 from gate.sources.address import ALLOW, Address
 from gate.sources.dialing import Adapter, ReadError

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import tenacity
 
 from gate.clock import Clock
 from gate.core.checks.questions import Answered, Errored, MetricQuestion, Trouble
+from gate.core.frozen import dataclass
 from gate.duration import format_seconds
 from gate.sources.access import Access
 from gate.sources.address import Address

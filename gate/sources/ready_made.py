@@ -9,12 +9,13 @@ cAdvisor as the kubelet serves it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from typing import Any, Final
 
 import yaml
 
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 from gate.sources.request_metrics import BY_POD_NAME, OF_PODS, REQUESTS, RequestMetrics
 

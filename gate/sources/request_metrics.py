@@ -22,8 +22,10 @@ Which codes of gRPC are the server's fault: OpenTelemetry's semantic conventions
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 BY_POD_NAME: Final = 'pod=~"${replicaset}-[a-z0-9]+"'
 """The pods of a Deployment's new version, whose names begin with that of its ReplicaSet."""

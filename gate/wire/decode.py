@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
 from msgspec.json import Decoder
 
+from gate.core.frozen import dataclass
 from gate.core.model import objects as core
 from gate.core.model.body import Body
 from gate.core.model.live_object import LiveObject

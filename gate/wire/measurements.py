@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct, to_builtins
@@ -17,6 +16,7 @@ from msgspec.json import Decoder
 from gate.core.checks import questions as core
 from gate.core.checks.questions import Answer, Answers, Errored
 from gate.core.checks.tick_grid import Tick
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 from gate.wire.untrusted import clean, clean_line
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -21,6 +20,7 @@ from msgspec.json import Decoder, encode
 from gate.clock import Clock
 from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.tick_grid import Tick
+from gate.core.frozen import dataclass
 from gate.errors import UsageError
 from gate.wire import measurements
 from gate.wire.files import open_new

@@ -25,13 +25,14 @@ import itertools
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
+from gate.core.frozen import dataclass
 from gate.core.model import objects as core
 from gate.core.model.live_object import LiveObject
 from gate.core.protocol.events import ContactFailed, Suspended

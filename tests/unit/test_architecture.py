@@ -102,7 +102,20 @@ def test_the_core_imports_only_pure_modules() -> None:
 def test_the_core_neither_acts_nor_reads_the_clock() -> None:
     """No builtin that does I/O is called, and no method that asks for the time."""
     acting = [f"{named(path)} calls {name}" for path in sources_of("core") for name in acts(path)]
+    acting.remove("gate/core/frozen.py calls exec")  # as `dataclasses` does, to make an `__init__`
     assert not acting, list_violations(acting)
+
+
+def test_every_frozen_class_is_made_by_our_decorator() -> None:
+    """The one of the standard library looks the same, and takes longer."""
+    slow = [
+        named(path)
+        for path in SOURCES
+        if path.is_relative_to(GATE)
+        and "@dataclass(frozen=True, slots=True" in (text := path.read_text(encoding="utf-8"))
+        and "from gate.core.frozen import dataclass\n" not in text
+    ]
+    assert not slow, list_violations(slow)
 
 
 @pytest.mark.parametrize("room", ROOM_MAY_IMPORT)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gate.app.command_context import connect
 from gate.app.commands.checks import print_checks
@@ -31,6 +31,7 @@ from gate.core.checks.questions import Answer, Errored, MetricQuestion, Question
 from gate.core.checks.running_traffic import MeasuredTraffic, add_traffic, ask_traffic, read_traffic
 from gate.core.checks.spec import Check, Counts, During
 from gate.core.checks.tick_questions import Unaskable
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Ref
 from gate.core.statistics.simulated_looks import Uniform
 from gate.errors import UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import chain
 from typing import Final
@@ -28,6 +28,7 @@ from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder, is_proven_dead

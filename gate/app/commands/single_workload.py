@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from gate.app.command_context import CommandContext, connect
@@ -21,6 +21,7 @@ from gate.app.runtime.watches import Watching
 from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.config.check_settings import CHECK_OPTIONS
 from gate.core.attempt.state import Attempt
+from gate.core.frozen import dataclass
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from gate.app.command_context import CommandContext
 from gate.app.locks.command_locks import wished_permissions
@@ -16,6 +16,7 @@ from gate.app.runtime.live_state import Live, read_facts, read_live
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.config import Settings
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject

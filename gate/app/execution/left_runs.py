@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -24,6 +24,7 @@ from gate.cluster_name import ClusterName
 from gate.config import policy
 from gate.core.attempt.limits import UNFOLLOWED_SECONDS
 from gate.core.attempt.state import Attempt
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import has_way_back, kind_of, locks_of
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -23,6 +23,7 @@ from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.watches import Watching
 from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Known
 from gate.core.model.lock import Lock

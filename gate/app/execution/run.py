@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from gate.app.runtime.worker_lanes import Lanes, Performers
 from gate.clock import Clock
 from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Ref

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from gate.clock import Clock
+from gate.core.frozen import dataclass
 from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
 from gate.core.protocol.events import LeaseLost

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from gate.app.locks.verified_bodies import VerifiedBodies
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref

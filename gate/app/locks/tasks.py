@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from queue import Empty, SimpleQueue
 
 from gate.app.locks.held_locks import LookAtLocks
 from gate.clock import Clock
+from gate.core.frozen import dataclass
 from gate.core.model.lock import Lock
 from gate.core.protocol.effects import Release, SaveRecord
 from gate.engine import Inbox

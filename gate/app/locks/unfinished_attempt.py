@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from gate.app.locks.acquisition import record_places
@@ -12,6 +12,7 @@ from gate.app.locks.lock_state import LockState, state_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.cluster_name import ClusterName
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref

@@ -7,10 +7,11 @@ No fault here ends a run: it warns of what cannot be kept or read, which then ca
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.lock import Lock

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -28,6 +27,7 @@ from gate.core.checks.measurement import Kind
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import Questions
 from gate.core.checks.spec import Check, Counts, Http, without_comparison
+from gate.core.frozen import dataclass
 from gate.core.kinds.check_variables import is_measured, variables_of
 from gate.core.model.fact import Known
 from gate.core.model.outcome import Reason

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gate.app.locks.memory import Memory
@@ -34,6 +34,7 @@ from gate.app.preflight.trials import Trials, Warn
 from gate.app.runtime.session import Session
 from gate.cluster_name import ClusterName
 from gate.config import Settings
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import has_way_back, kind_of, locks_of
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import Verb

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeGuard
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from gate.clock import Clock
@@ -14,6 +13,7 @@ from gate.core.checks.questions import Answers, Errored, Questions, Trouble
 from gate.core.checks.spec import Check, Counts, During, without_comparison
 from gate.core.checks.tick_measurement import measure
 from gate.core.checks.tick_questions import Unaskable, ask
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 from gate.errors import UsageError
 from gate.report.check_report.asked_check import AskedCheck, parts

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from gate.app.preflight.trials import NO_DRY_RUN, Warn
 from gate.app.runtime.session import Session
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from gate.core.frozen import dataclass
 from sandbox.face import Answer, Request, Stream
 
 

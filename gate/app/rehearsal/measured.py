@@ -7,7 +7,6 @@ which say how it would judge them. A comparison is answered for versions whose p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from gate.app.rehearsal.pod_traffic import PodTraffic
@@ -31,6 +30,7 @@ from gate.core.checks.questions import (
 from gate.core.checks.sample_spacing import lookback_seconds
 from gate.core.checks.spec import Bounds, Check, Command, Counts, Http, Metric
 from gate.core.checks.tick_measurement import TEMPORARY_FAILURE
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 from gate.sources.source import Sources
 from sandbox.face import Measurement, NoAnswer

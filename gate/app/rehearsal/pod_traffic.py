@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import KINDS
 from sandbox.face import JSON, Api, Change, dig
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TextIO
 
 from gate.app.rehearsal.bound import longest_seconds
@@ -21,6 +20,7 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.world import Streams, World
 from gate.config import Settings, all_checks
 from gate.core.checks.spec import Counts
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.manifests.allowed import require_allowed

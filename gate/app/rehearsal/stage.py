@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from gate.app.commands.apply import apply
@@ -17,6 +17,7 @@ from gate.clock import Clock
 from gate.config import Settings, all_checks
 from gate.core.checks.old_pods import FRESH_SECONDS
 from gate.core.checks.spec import Check
+from gate.core.frozen import dataclass
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.errors import UsageError
 from gate.kube.kinds import registry

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from gate.app.rehearsal import measured
 from gate.core.checks.spec import Check
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import Outcome
 from gate.duration import format_seconds, parse_seconds
 from gate.errors import UsageError

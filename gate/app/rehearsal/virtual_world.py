@@ -13,12 +13,13 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gate.app.rehearsal.http_bridge import Reply, request_of
 from gate.app.runtime.world import OpenSources, Streams, World
 from gate.clock import Clock
 from gate.config import Settings
+from gate.core.frozen import dataclass
 from gate.core.model.lock_holder import Process
 from gate.kube.connection.connection import Connection, Options
 from gate.kube.connection.in_process import Place, connection_to

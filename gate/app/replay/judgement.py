@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gate.app.replay.recorded_answers import RecordedAnswers
@@ -18,6 +18,7 @@ from gate.core.attempt.ending import Ending
 from gate.core.attempt.new_rollout import applied_of, start_following
 from gate.core.attempt.state import Attempt
 from gate.core.checks.spec import Check
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known

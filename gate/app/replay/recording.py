@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from gate.app.replay.judgement import Recording
 from gate.app.runtime.recorded_policy import CHECKS, verdict_options
 from gate.config import Settings, policy
+from gate.core.frozen import dataclass
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.rollout.policy import Policy

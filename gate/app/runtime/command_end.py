@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 
 from gate import log, signals
 from gate.app.runtime.command_start import CommandStart
@@ -22,6 +21,7 @@ from gate.ci.tracing import trace_context
 from gate.config import Settings
 from gate.config.takers import CLUSTER_CHANGING
 from gate.core.attempt.state import Attempt
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import Outcome, Reason
 from gate.errors import Bug, GateError, place_of
 from gate.last_word import last_word

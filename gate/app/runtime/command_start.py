@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 
 from gate import signals
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings
+from gate.core.frozen import dataclass
 from gate.errors import GateError
 
 

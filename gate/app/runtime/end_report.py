@@ -7,7 +7,6 @@ reports takes a twentieth of an apply's start.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gate import log
@@ -18,6 +17,7 @@ from gate.ci.publishing import publish, sink_of
 from gate.ci.sink import Plain, Sink, Written
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import Outcome, Reason
 from gate.errors import GateError, place_of
 from gate.report.document.document import document, minimal

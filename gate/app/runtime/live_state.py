@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
 from gate.core.attempt.new_rollout import applied_found
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject

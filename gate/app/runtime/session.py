@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from queue import SimpleQueue
 from typing import Any
@@ -16,6 +16,7 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.world import Connect, World
 from gate.clock import Clock
 from gate.config import Settings
+from gate.core.frozen import dataclass
 from gate.engine import Inbox
 from gate.kube.client.client import Client, OnAnswer, Query
 from gate.kube.client.contact import Contact

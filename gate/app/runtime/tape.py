@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +15,7 @@ from gate.core.attempt.pod_replacement import Stage
 from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.tick_grid import Tick
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Write

@@ -9,11 +9,11 @@ time (`gate.core.writes.order`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 
 from gate.clock import Clock
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Ref
 from gate.core.protocol.effects import (
     Ask,

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from gate.clock import Clock, SystemClock
+from gate.core.frozen import dataclass
 from gate.processes import Processes, SystemProcesses
 from gate.signals import Delivery, delivered_to
 from gate.wire.secret_values import SecretValues

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from gate.config.checks.scalars import not_one_of, quote_value
+from gate.core.frozen import dataclass
 
 _NUMBER_HINT: Final = "as in 0.5 or 1e3, without quotes"
 

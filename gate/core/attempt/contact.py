@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import Reason
 from gate.core.protocol.events import ContactLost

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 ANSWERED_WITH: Final = "the server answered with"
 """How every line begins that names an error which leaves open whether a write was done."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import AnyReason, Outcome
 from gate.core.rollout.causes import Cause

@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Fact, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER

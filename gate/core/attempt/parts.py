@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gate.core.attempt.contact import Contact
 from gate.core.attempt.doubt import Doubt
@@ -14,6 +14,7 @@ from gate.core.attempt.pod_replacement import Replacement
 from gate.core.attempt.transitions import State
 from gate.core.attempt.wait import Wait
 from gate.core.checks.run import CheckRun, Conclusion
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock

@@ -6,7 +6,7 @@ table names, until no trigger is left. Time comes in with each event.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from gate.core.attempt import limits
 from gate.core.attempt.parts import (
@@ -22,6 +22,7 @@ from gate.core.attempt.parts import (
 )
 from gate.core.attempt.transitions import State
 from gate.core.checks.spec import During
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.core.plan.leg import Leg, leg_timeout
 from gate.core.plan.plan import Plan

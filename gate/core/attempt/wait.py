@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Ref
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.statistics.mann_whitney import probability_of_larger, shift
 
 LEAST_SAMPLES: Final = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from gate.core.checks.counter_answers import (
@@ -24,6 +24,7 @@ from gate.core.checks.old_pods import FRESH_SECONDS, NO_OLD_PODS, OldPods
 from gate.core.checks.query_variables import UNKNOWN_VERSIONS, ComparedVersions
 from gate.core.checks.questions import Answers
 from gate.core.checks.spec import ComparedPods, Counts
+from gate.core.frozen import dataclass
 from gate.core.statistics.count_decision import LEAST_TICKS, End, is_within_min_delta, judge
 from gate.core.statistics.count_estimate import SOUGHT, Estimate, estimate, times_to_find
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts

@@ -8,11 +8,12 @@ and one that has fallen has begun again from 0, where so many events are likely.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from gate.core.checks.late_readings import Key, LateReadings
 from gate.core.checks.questions import Counted, Series
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 
 _LEAST_FALLS: Final = 4

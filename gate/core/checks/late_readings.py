@@ -7,10 +7,11 @@ is no fall, as of a process that begins again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from gate.core.checks.questions import Counted
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 
 _MOST_IN_A_ROW: Final = 8

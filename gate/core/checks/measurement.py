@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Final
 
 from gate.core.checks.questions import NO_TEXT, Errored, Trouble
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 
 NO_OLD_VERSION: Final = "no old version serves: there is nothing to compare with"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 FRESH_SECONDS: Final = 60.0
 """A fresh old pod was created at most so long before or after a pod of the new version."""

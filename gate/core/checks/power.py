@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from gate.core.checks.power_plan import PowerPlan
+from gate.core.frozen import dataclass
 from gate.core.statistics.count_decision import LEAST_TICKS
 from gate.core.statistics.count_estimate import POWER, SOUGHT
 from gate.core.statistics.count_power import (

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
 from typing import Final
 
 from gate.core.checks.spec import Check, ComparedPods, Counts, During
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Workload
 from gate.core.statistics.count_decision import LEAST_TICKS, CountRule
 from gate.core.statistics.simulated_looks import PlannedTraffic

@@ -10,8 +10,10 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 MOST_CHARACTERS: Final = 8192
 """The longest query; proxies refuse longer ones, and nobody writes them."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import SUBDOMAIN
 
 OF_ALL: Final = frozenset({"namespace", "window", "elapsed"})

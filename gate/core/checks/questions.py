@@ -7,10 +7,10 @@ version is decided in `gate.core.checks.tick_measurement`, never by a source.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from gate.core.checks.json_path import JsonPath
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 
 NO_TEXT: Final = CleanText("")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from gate.core.checks.baseline_comparison import Pairs
 from gate.core.checks.count_run import CountRun
@@ -28,6 +28,7 @@ from gate.core.checks.spec import Check, Counts, without_comparison
 from gate.core.checks.tick_grid import Tick, TickGrid
 from gate.core.checks.tick_measurement import measure
 from gate.core.checks.tick_questions import Unaskable
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 

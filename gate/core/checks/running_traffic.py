@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
@@ -15,6 +14,7 @@ from gate.core.checks.query_variables import Subject
 from gate.core.checks.questions import Answer, Counted, MetricQuestion, Samples, Series
 from gate.core.checks.spec import Check, Counts
 from gate.core.checks.tick_questions import HOUR, STEP_SECONDS, Unaskable, label_counted
+from gate.core.frozen import dataclass
 
 HOUR_SECONDS: Final = 3600.0
 _LEAST_STEPS: Final = 2

@@ -9,12 +9,13 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_template import Query, strip_text
 from gate.core.checks.questions import HttpQuestion
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
 from gate.core.statistics.count_decision import CountRule

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from gate.core.checks import query_variables
@@ -17,6 +16,7 @@ from gate.core.checks.questions import (
     Questions,
 )
 from gate.core.checks.spec import Check, Command, Counts, During, Http, Metric
+from gate.core.frozen import dataclass
 
 STEP_SECONDS: Final = 30.0
 _LABELLED: Final = "label_replace(("

@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any, Final, TypeVar, cast, overload
+
+from gate.core.frozen import dataclass
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

@@ -5,8 +5,9 @@ An API error is `Unknown`, never `Absent`: only a `Known` fact may fail a rollou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from gate.core.frozen import dataclass
 
 T = TypeVar("T")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 _FORM: Final = re.compile(r"([0-9]{1,10})(%?)")
 _MOST: Final = 2**31 - 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body
 from gate.core.model.objects import Ref, Workload
 from gate.core.model.readiness import UNJUDGED, Readiness

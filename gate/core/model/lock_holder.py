@@ -6,9 +6,9 @@ That two processes belong to the same job, build or stage proves nothing: stages
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.lock import Lock
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, NewType
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.model.remedy import Remedy

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 COMMIT: Final = re.compile("[0-9a-f]{7,64}")
 """A commit's hash in full or short, SHA-1 or SHA-256."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 
 

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER, Verb

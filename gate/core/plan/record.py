@@ -7,8 +7,9 @@ what each object was, what our write makes of it, the policy, and which way it w
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Fact
 from gate.core.model.live_object import LiveObject

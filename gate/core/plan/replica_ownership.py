@@ -7,9 +7,9 @@ let an apply overwrite it: only a remembered number shows the scaling.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import kind_of
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject

@@ -8,9 +8,10 @@ version.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import BOOKKEEPING, has_way_back
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown

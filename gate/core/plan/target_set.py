@@ -5,8 +5,9 @@ Either all objects as they were right before the attempt, or the last set that a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.objects import CleanText, Ref
 

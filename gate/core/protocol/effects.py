@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gate.core.checks.questions import Questions
 from gate.core.checks.tick_grid import Tick
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject

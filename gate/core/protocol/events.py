@@ -7,9 +7,9 @@ Observations are legal in every state. An answer is legal only while the effect 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from gate.core.checks import questions
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Fact
 from gate.core.model.live_object import LiveObject

@@ -7,7 +7,7 @@ policy restores anything. It steps back from what somebody else has taken over.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.ending import Ending
@@ -16,6 +16,7 @@ from gate.core.attempt.parts import Rejection, Undecided
 from gate.core.attempt.pod_replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt
 from gate.core.checks.spec import OnInconclusive
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import Verb

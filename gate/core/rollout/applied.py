@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body
 from gate.core.model.objects import CleanText, Template, Workload
 from gate.core.model.outcome import Reason

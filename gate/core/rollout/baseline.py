@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.objects import Revision, Template, Workload
 from gate.core.rollout.causes import Cause

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause

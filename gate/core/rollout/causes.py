@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText, ContainerStatus, Template, Termination
 from gate.core.model.outcome import LESS_TELLING, MORE_TELLING, AnyReason, Reason
 from gate.core.model.remedy import Remedy

@@ -9,8 +9,8 @@ pods rounds down to none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause

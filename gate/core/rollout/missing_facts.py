@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause

@@ -6,8 +6,9 @@ Kept up to date pod by pod, so that an observation costs the same among 10 pods 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Template
 from gate.core.model.outcome import Reason

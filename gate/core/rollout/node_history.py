@@ -6,8 +6,9 @@ Only a kind that runs a pod on each node looks at them (`WorkloadKind.looks_at_n
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Node, Pod
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Ref, Watched
 
 

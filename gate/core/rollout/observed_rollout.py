@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Self
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import ClusterEvent, Pod, Ref, Workload
 from gate.core.rollout.applied import Applied

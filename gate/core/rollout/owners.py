@@ -7,8 +7,9 @@ The watches of several workloads are shared. A revision names its workload by
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import ClusterEvent, Node, Ref, Watched, Workload
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished

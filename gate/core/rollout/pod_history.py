@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import ContainerStatus, Pod
 

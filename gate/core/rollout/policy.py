@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from gate.core.checks.spec import Check, OnInconclusive
+from gate.core.frozen import dataclass
 from gate.core.model.int_or_percent import Share
 
 DEFAULT_OBJECT_WAIT_SECONDS: Final = 300.0

@@ -7,8 +7,8 @@ clock and decide nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Workload
 from gate.core.rollout.snapshot import Snapshot
 

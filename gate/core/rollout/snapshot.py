@@ -5,8 +5,9 @@ Each pod carries its own history (`PodTrack`); a judge needs no other memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.objects import ClusterEvent, Node, Pod, Ref, Revision, Watched, Workload

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.causes import Cause

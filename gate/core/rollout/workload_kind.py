@@ -7,10 +7,10 @@ known of one workload, `live` the workload itself as it is known to exist.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from gate.core.checks.query_variables import WorkloadVariables
+from gate.core.frozen import dataclass
 from gate.core.model.fact import Fact
 from gate.core.model.objects import (
     CleanText,

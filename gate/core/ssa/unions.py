@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any, Final
+
+from gate.core.frozen import dataclass
 
 Path = tuple[str, ...]
 

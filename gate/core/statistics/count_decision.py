@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
 from typing import Final, Protocol
 
+from gate.core.frozen import dataclass
 from gate.core.statistics.count_evidence import (
     BothCounts,
     CountEvidence,

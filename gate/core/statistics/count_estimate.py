@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.statistics.count_decision import (
     PASS_ALPHA,
     PASS_ALPHA_AT_ANY_TIME,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.statistics.chi_squared import chi_squared_quantile
 from gate.core.statistics.ratio_likelihoods import NO_LIKELIHOODS, RatioLikelihoods
 from gate.core.statistics.stratified_odds import NO_STRATA, StratifiedOdds

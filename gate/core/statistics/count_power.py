@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.statistics.count_decision import CountRule, End, judge
 from gate.core.statistics.count_estimate import MOST_RATIO, POWER
 from gate.core.statistics.simulated_looks import Draws, PlannedTraffic, Uniform, draws_of

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol
+
+from gate.core.frozen import dataclass
 
 ALTERNATIVES: Final = 24
 _REACH: Final = 6.4

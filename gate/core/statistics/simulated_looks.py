@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 Uniform = Callable[[], float]
 

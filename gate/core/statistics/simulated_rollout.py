@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.statistics.chi_squared import chi_squared_quantile
 from gate.core.statistics.count_decision import (
     NEGLIGIBLE_ALPHA,

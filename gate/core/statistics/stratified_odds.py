@@ -9,8 +9,9 @@ number of successes in independent trials").
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 _HARDLY_MOVED: Final = 0.03
 """By so much odds by ticks and by sums differ by chance alone, of counts that tell something."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body
 from gate.core.model.environment_values import with_values
 from gate.core.model.fact import Fact, Known

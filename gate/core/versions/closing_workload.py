@@ -7,9 +7,9 @@ looks like one that nobody ever judged, and an `undo` would choose it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Revision
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
 

@@ -5,7 +5,7 @@ A number that the gate wrote to keep or to return it is its own by its owner, wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gate.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gate.core.frozen import dataclass
 from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known
 from gate.core.model.live_object import LiveObject

@@ -9,8 +9,9 @@ another one's configuration is a combination that nobody tried.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known

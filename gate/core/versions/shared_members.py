@@ -8,8 +8,9 @@ its workload was applied with, not which of them its pods use.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref

@@ -8,8 +8,8 @@ second-newest revision may be the one that has just failed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.configuration_references import configuration_names

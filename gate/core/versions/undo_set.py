@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.environment_values import with_values

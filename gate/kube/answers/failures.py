@@ -5,11 +5,11 @@ Each leaf says whether trying again may help, and whether the server surely did 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import ClassVar
 
 from gate.cluster_name import ClusterName
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError
 

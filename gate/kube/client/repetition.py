@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import tenacity
 
 from gate.clock import Clock
+from gate.core.frozen import dataclass
 from gate.kube.answers.failures import ApiError
 
 Result = TypeVar("Result")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ import urllib3
 
 from gate.clock import Clock, SystemClock
 from gate.cluster_name import ClusterName
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube.answers.failures import Unauthorized

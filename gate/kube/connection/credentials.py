@@ -10,11 +10,12 @@ import math
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
 
 from gate.clock import Clock
+from gate.core.frozen import dataclass
 from gate.kube.answers.failures import Unauthorized
 
 _TOKEN_FILE_SECONDS = 60.0

@@ -8,13 +8,14 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import urllib3
 
 from gate.clock import Clock
+from gate.core.frozen import dataclass
 from gate.kube.connection.api import Api
 from gate.kube.connection.connection import Connection, configuration_of
 from gate.kube.connection.credentials import Credential, Credentials, Fixed

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import LABEL
 from gate.errors import UsageError
 

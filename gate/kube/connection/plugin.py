@@ -14,13 +14,14 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
 from gate.clock import Clock, SystemClock
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube.answers.failures import Unauthorized

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from gate.core.frozen import dataclass
 from gate.core.rollout.observations import Kind
 from gate.kube.kinds.resource import Resource
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.kube.answers.failures import Rejected
 
 _SEGMENT = re.compile(r"(?!\.{1,2}$)[^/%?#\s]+")

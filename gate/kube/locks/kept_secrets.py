@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.lock import Lock
 from gate.kube.answers.failures import AlreadyExists, BadAnswer, NotFound
 from gate.kube.client.client import Client

@@ -11,11 +11,12 @@ import dataclasses
 import functools
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Final
 
 from gate.cluster_name import ClusterName
+from gate.core.frozen import dataclass
 from gate.core.model.lock import PREFIX, Lock
 from gate.core.model.lock_holder import NOBODY, Holder, Process
 from gate.kube.answers.failures import AlreadyExists, BadAnswer, NotFound

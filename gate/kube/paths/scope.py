@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Kind
 from gate.kube.kinds import registry

@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 import urllib3
 
 from gate.clock import Clock
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Listed, Observed, Vanished
 from gate.kube.answers import translation

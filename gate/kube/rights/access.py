@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Ref
 from gate.core.rollout.policy import BlockedPods
 from gate.kube.answers.failures import BadAnswer, NotFound

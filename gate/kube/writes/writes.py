@@ -12,10 +12,10 @@ resource).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Final
 
 from gate.clock import Clock
+from gate.core.frozen import dataclass
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref

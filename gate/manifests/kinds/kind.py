@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.manifests.kinds.rules import Rule
 
 POD_TEMPLATE: Final = ("spec", "template", "spec")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.core.frozen import dataclass
 from gate.manifests.body import containers_at, value_at
 from gate.manifests.image_reference import is_pinned
 from gate.manifests.source import escape_line

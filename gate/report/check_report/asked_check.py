@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from gate.core.checks.measurement import Measurement
 from gate.core.checks.questions import Answer, Answers, Errored, Question, Questions
 from gate.core.checks.spec import Check
+from gate.core.frozen import dataclass
 
 ROLES: Final = ("value", "min-samples", "freshness", "baseline")
 """What each question of a check is for, in the order in which they are asked."""

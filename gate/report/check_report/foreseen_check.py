@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gate.core.checks.power import Power
 from gate.core.checks.running_traffic import MeasuredTraffic
+from gate.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

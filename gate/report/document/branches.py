@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.rollout.workload_kind import PodCounts

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gate.core.checks.run import CheckRun
+from gate.core.frozen import dataclass
 from gate.core.statistics.count_estimate import find_interval
 from gate.core.statistics.count_evidence import CountEvidence
 

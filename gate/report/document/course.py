@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.checks.measurement import Kind, Measurement
+from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import ContainerStatus, Ref
 from gate.core.plan.leg import Leg

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import ContainerStatus, Pod
 from gate.core.rollout.controller_faults import describe_deletion
 from gate.core.rollout.pod_history import PodTrack

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
 from gate.report.schema.check_verdict import CheckResult

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.duration import format_seconds
 from gate.report.html.lanes import (
     Lane,

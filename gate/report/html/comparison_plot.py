@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.duration import format_seconds
 from gate.report.html.chart import LEFT, RIGHT, WIDTH
 from gate.report.html.scale import Point, Scale, Tick, line, time_ticks

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.core.frozen import dataclass
 from gate.duration import format_seconds
 from gate.report.html.scale import Point, Scale, Tick, area, line, steps
 from gate.report.schema.course import (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.remedy import Remedy
 
 REPLICA_SET: Final = "ReplicaSet"

@@ -8,8 +8,9 @@ process ends, nothing has to be restored. Control sequences: ECMA-48 and the DEC
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 _AT_ONCE: Final = ("\x1b[?2026h", "\x1b[?2026l")
 """Synchronized output: the terminal shows what is between the two as one change."""

@@ -7,9 +7,9 @@ then similar ones as a number, then versions by their counts alone, then workloa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.report.kinds import registry
 from gate.report.live.view import (
     CheckView,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from rich.color import ColorSystem
@@ -18,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from gate.core.frozen import dataclass
 from gate.duration import format_seconds
 from gate.report.live.canvas import Painted
 from gate.report.live.outline import Branch, fit_outline

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.report.kinds import registry
 from gate.report.kinds.kind import WorkloadWords
 

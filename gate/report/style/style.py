@@ -8,8 +8,9 @@ from __future__ import annotations
 import codecs
 import enum
 import unicodedata
-from dataclasses import dataclass
 from typing import Final
+
+from gate.core.frozen import dataclass
 
 USUAL_WIDTH: Final = 100
 

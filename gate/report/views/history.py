@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.workload_kind import PodCounts

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from gate.core.frozen import dataclass
 from gate.report.style.stacked import stack_rows
 from gate.report.style.style import Style, columns, pad
 from gate.report.views.history import age

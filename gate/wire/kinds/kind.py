@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Watched, Workload
 from gate.core.rollout.observations import Kind
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
+from gate.core.frozen import dataclass
 from gate.core.kinds.controller_revision import CONTROLLER_REVISION, ControllerRevision
 from gate.core.kinds.daemon_set import completion, faults, idleness, left_behind
 from gate.core.kinds.daemon_set.current_revision import find_current_revision

@@ -5,9 +5,9 @@ Field names follow the API (apps/v1); counters that the server omits are 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import Ref, Workload

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from gate.core.frozen import dataclass
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set.objects import DaemonSet
 from gate.core.model.objects import Pod

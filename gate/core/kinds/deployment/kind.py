@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
+from gate.core.frozen import dataclass
 from gate.core.kinds.deployment import clocks, completion, faults, idleness, serving
 from gate.core.kinds.deployment.objects import (
     API_VERSION,

@@ -6,9 +6,9 @@ Field names follow the API (apps/v1); counters that the server omits are 0.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Condition, Ref, Revision, Workload
 from gate.core.rollout.observations import Kind
 

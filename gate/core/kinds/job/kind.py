@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
+from gate.core.frozen import dataclass
 from gate.core.kinds.job import descriptions
 from gate.core.kinds.job.faults import faults
 from gate.core.kinds.job.objects import API_VERSION, JOB, SUSPEND_FIELD, Job

@@ -5,9 +5,9 @@ Field names follow the API (batch/v1); counters that the server omits are 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText, Condition, Ref, Revision, Workload
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.observations import Kind

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
+from gate.core.frozen import dataclass
 from gate.core.kinds.controller_revision import (
     CONTROLLER_REVISION,
     ControllerRevision,

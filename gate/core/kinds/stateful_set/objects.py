@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gate.core.frozen import dataclass
 from gate.core.model.objects import Pod, Workload
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.observations import Kind

@@ -1,0 +1,142 @@
+"""A `dataclass` decorator that makes frozen classes faster than the standard library does.
+
+A run makes some 350 of them before it does anything. The standard library compiles six functions
+for each, one by one, which took a third of a run's start. Here those that a run calls all the time
+are compiled at once, and all classes share the others. Values behave the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, Field, FrozenInstanceError
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+__all__ = ["dataclass"]
+
+_INDENT: Final = "\n    "
+_SET: Final = object.__setattr__
+
+if TYPE_CHECKING:  # for its readers, and for mypy, it is the standard library's
+    from dataclasses import dataclass
+else:
+
+    def dataclass(*, frozen: bool = False, slots: bool = False, **options: bool) -> Any:
+        """Make a class a dataclass; `options` are those of the standard library.
+
+        One that is not frozen with slots, has an order or is equal to itself alone is made by the
+        standard library.
+        """
+        if frozen and slots and options.keys() <= {"kw_only"}:
+            return lambda cls: _freeze(cls, **options)
+        return dataclasses.dataclass(frozen=frozen, slots=slots, **options)
+
+
+def _freeze(cls: type[Any], *, kw_only: bool = False) -> type[Any]:
+    """Let the standard library find the fields and make the slots; add the missing methods."""
+    defined = vars(cls).copy()
+    make = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
+    made = make(cls)
+    methods: dict[str, Callable[..., Any]] = {
+        **_compile_methods(made, dataclasses.fields(made)),
+        "__repr__": _represent,
+        "__setattr__": _refuse_to_set,
+        "__delattr__": _refuse_to_delete,
+        "__getstate__": _state_of,
+        "__setstate__": _set_state,
+    }
+    for name, method in methods.items():
+        # A class that defines `__eq__` alone has None in the place of `__hash__`.
+        if defined.get(name) is None:
+            setattr(made, name, method)
+    return made
+
+
+def _compile_methods(
+    cls: type[Any], fields: tuple[Field[Any], ...]
+) -> dict[str, Callable[..., Any]]:
+    """Return the methods that have to be as fast as those of the standard library, by their names.
+
+    One call of the compiler for all of them is what saves the time.
+    """
+    names: dict[str, Any] = {"_set": _SET, "_missing": MISSING}
+    compared = [one.name for one in fields if one.compare]
+    hashed = [one.name for one in fields if _is_hashed(one)]
+    functions = (
+        _write_init(cls, fields, names),
+        _write_eq(compared),
+        f"def __hash__(self):{_INDENT}return hash({_write_tuple('self', hashed)})",
+    )
+    exec("\n".join(functions), names)  # noqa: S102 - of our own fields
+    methods = {name: names[name] for name in ("__init__", "__eq__", "__hash__")}
+    for name, method in methods.items():
+        method.__qualname__ = f"{cls.__qualname__}.{name}"
+    return methods
+
+
+def _write_eq(compared: list[str]) -> str:
+    ours, theirs = (_write_tuple(name, compared) for name in ("self", "other"))
+    lines = ("if other.__class__ is self.__class__:", f"    return {ours} == {theirs}")
+    return _INDENT.join(("def __eq__(self, other):", *lines, "return NotImplemented"))
+
+
+def _write_tuple(value: str, names: Iterable[str]) -> str:
+    """Write the values of these fields as a tuple, which takes a NaN for equal to itself."""
+    return f"({''.join(f'{value}.{name}, ' for name in names)})"
+
+
+def _is_hashed(field: Field[Any]) -> bool:
+    return field.compare if field.hash is None else field.hash
+
+
+def _write_init(cls: type[Any], fields: tuple[Field[Any], ...], names: dict[str, Any]) -> str:
+    """Write `__init__`, and put into `names` what its defaults are called there."""
+    by_position: list[str] = []
+    by_name: list[str] = []
+    lines: list[str] = []
+    for one in fields:
+        name = parameter = value = one.name
+        default = None
+        if one.default is not MISSING:
+            default = f"_default_{name}"
+            names[default] = one.default
+            parameter = f"{name}={default}"
+        elif one.default_factory is not MISSING:
+            names[f"_make_{name}"] = one.default_factory
+            default = f"_make_{name}()"
+            parameter, value = f"{name}=_missing", f"{default} if {name} is _missing else {name}"
+        if one.init:
+            (by_name if one.kw_only else by_position).append(parameter)
+        elif default is None:
+            continue
+        else:
+            value = default
+        lines.append(f"_set(self, {name!r}, {value})")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    parameters = ", ".join(["self", *by_position, *(["*", *by_name] if by_name else [])])
+    return f"def __init__({parameters}):{_INDENT}{_INDENT.join(lines or ['pass'])}"
+
+
+def _represent(value: Any) -> str:
+    shown = [one.name for one in dataclasses.fields(value) if one.repr]
+    inner = ", ".join(f"{name}={getattr(value, name)!r}" for name in shown)
+    return f"{type(value).__qualname__}({inner})"
+
+
+def _refuse_to_set(_value: Any, name: str, _new: Any) -> NoReturn:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(_value: Any, name: str) -> NoReturn:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _state_of(value: Any) -> list[Any]:
+    """Return what a copy is made of: without it, a copy would set attributes of a frozen value."""
+    return [getattr(value, one.name) for one in dataclasses.fields(value)]
+
+
+def _set_state(value: Any, state: list[Any]) -> None:
+    for one, content in zip(dataclasses.fields(value), state, strict=True):
+        _SET(value, one.name, content)

@@ -267,6 +267,7 @@ def test_a_first_version_of_an_earlier_run_is_not_deleted(scene: Scene, again: i
     assert scene.objects.find("deployments", "web") is not None
 
 
+@pytest.mark.sandbox_only("a real controller takes a moment to scale the new pods away")
 @pytest.mark.contract("B1862")
 def test_a_way_back_to_pods_that_still_serve_is_verified_at_once(scene: Scene) -> None:
     """No seconds are told where there are none."""

@@ -8,7 +8,7 @@ import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import Answer, Request
-from tests.bed.expectations import assert_runs, images
+from tests.bed.expectations import assert_rolled_back, assert_runs, images
 from tests.bed.scene import settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -16,7 +16,7 @@ from tests.cluster.manifests import config_map
 from tests.cluster.workloads import job
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, nth, writes
-from tests.scenarios.versions import keep_a_bad_version, mode, one_line, report
+from tests.scenarios.versions import CRASH, keep_a_bad_version, mode, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("the server holds a request")
 
@@ -24,8 +24,8 @@ LATE = "a write of which no answer was seen was done late"
 STAYS_OUT = f"{LATE}, and did not go back"
 
 
-def recover_late(proxy: Proxy, path: str, *bodies: JSON) -> Result:
-    """Apply objects, kill the gate at a write, which is done as `recover` takes the rest back."""
+def hold_and_kill(proxy: Proxy, path: str, *bodies: JSON) -> Request:
+    """Apply objects and kill the gate at a write; return its request, which no server has done."""
     held: list[Request] = []
     with proxy.scene.applying(*bodies) as running:
 
@@ -37,9 +37,15 @@ def recover_late(proxy: Proxy, path: str, *bodies: JSON) -> Result:
         proxy.on(writes(path), hold)
         running.wait()
     proxy.rest()
+    return held[0]
+
+
+def recover_late(proxy: Proxy, path: str, *bodies: JSON) -> Result:
+    """Apply objects, kill the gate at a write, which is done as `recover` takes the rest back."""
+    held = hold_and_kill(proxy, path, *bodies)
 
     def land(request: Request, handle: Handle) -> Answer:
-        assert handle(held[0]).status in {HTTPStatus.OK, HTTPStatus.CREATED}
+        assert handle(held).status in {HTTPStatus.OK, HTTPStatus.CREATED}
         return handle(request)
 
     proxy.on(nth(1, writes("/configmaps/settings")), land)
@@ -122,6 +128,27 @@ def test_a_late_version_goes_back_to_what_served_and_not_to_what_was_kept(proxy:
     assert again.exit_code == 4, str(again)
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "one", str(again)
+
+
+@pytest.mark.contract("B1851")
+def test_what_a_dead_gate_wrote_just_before_the_next_apply_did_goes_back_with_that(
+    proxy: Proxy,
+) -> None:
+    """The same gate's late write is no change of others: a failure takes it back as its own."""
+    scene, path = proxy.scene, "/configmaps/settings"
+    scene.serve(settings("v1"), web())
+    version = (settings("v2"), web(2, behaviour=CRASH))
+    held = hold_and_kill(proxy, path, *version)
+
+    def land(request: Request, handle: Handle) -> Answer:
+        assert handle(held).status == HTTPStatus.OK
+        return handle(request)
+
+    proxy.on(nth(1, writes(path)), land)
+    result = scene.apply(*version)
+    assert_rolled_back(result, "CrashLoop")
+    assert mode(scene) == "v1", str(result)
+    assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.contract("B1113")

@@ -50,9 +50,9 @@ _VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationT
 class WrittenObject:
     """One object as this attempt left it.
 
-    `before` is what it was before the attempt, None if there was none; `met` what our write met,
-    None if not known. `after` is the answer to our latest write, as `field_manager`. `is_created`
-    is whether the server answered that our apply created it (201), Unknown if that was lost.
+    `before` is what it was before the attempt, None if there was none; `met` what our write met
+    (`find_met`), None if not known. `after` is the answer to our latest write, as `field_manager`.
+    `is_created` is whether the server answered 201, Unknown if that answer was lost.
     """
 
     before: LiveObject | None

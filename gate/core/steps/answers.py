@@ -49,6 +49,7 @@ from gate.core.rollout.observations import Observed
 from gate.core.states import unblocking
 from gate.core.states.read_answers import Facts
 from gate.core.states.table import STATES
+from gate.core.writes.additions import find_met
 from gate.core.writes.lagging_server import is_lagging, repeat_later, with_served
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_held
@@ -146,7 +147,7 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
             attempt,
             ledger=replace(attempt.ledger, live=gone, deleted=(*attempt.ledger.deleted, ref)),
         ), ()
-    before = attempt.ledger.live.get(ref)
+    before, met = attempt.ledger.live.get(ref), find_met(attempt, ref)
     attempt = replace(
         attempt, ledger=replace(attempt.ledger, live=attempt.ledger.live.put(ref, live))
     )
@@ -158,7 +159,7 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
         # After a lost answer, a 200 may mean that our own earlier try created the object.
         known = answer.is_created or not uncertain
         is_created = Known(answer.is_created) if known else NOT_ANSWERED
-        met = before if live.workload is None and not uncertain else None
+        met = None if uncertain else met
         attempt = went_out(attempt, head, live, read=before, is_created=is_created, met=met)
     seen = () if live.workload is None else (Observed(attempt.now, live.workload),)
     return attempt, seen

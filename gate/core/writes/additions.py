@@ -56,6 +56,17 @@ def is_left(attempt: Attempt, ref: Ref) -> bool:
     return is_beside(FIELD_MANAGER, trial, before, live)
 
 
+def find_met(attempt: Attempt, ref: Ref) -> LiveObject | None:
+    """Return what a write met, if nothing but what others set beside it came since the preflight.
+
+    The same as our write would leave may be that of a gate that died: this attempt takes it back.
+    """
+    live = attempt.ledger.live.get(ref)
+    if live is None or live.workload is not None or not is_left(attempt, ref):
+        return None
+    return live
+
+
 def _rolls_out_the_same(write: PlannedWrite, before: LiveObject, live: LiveObject) -> bool:
     """Tell whether a write without a template still meets what it met before.
 

@@ -2,7 +2,8 @@
 
 A run makes some 350 of them before it does anything. The standard library compiles six functions
 for each, one by one, which took a third of a run's start. Here those that a run calls all the time
-are compiled at once, and all classes share the others. Values behave the same.
+are compiled at once, and all classes share the others. Values behave the same. There is no
+`InitVar`, and no class that the standard library freezes can inherit from one of these.
 """
 
 from __future__ import annotations

@@ -73,9 +73,14 @@ def secrets_of(record: Record) -> tuple[Kept, ...]:
 def fitting(record: Record, most_characters: int = MOST_CHARACTERS) -> tuple[str, Record]:
     """Return a record's text, and the record that it holds: the largest bodies are left out first.
 
-    Workloads are left out last: what serves again matters most.
+    Before them goes a set that is set aside, which only a late write would call for. Workloads are
+    left out last: what serves again matters most.
     """
     text = pack(_record(record))
+    if len(text) > most_characters and record.target_set.is_set_aside:
+        bodies = record.target_set.bodies
+        record = replace(record, target_set=_set_without(record.target_set, bodies, TOO_LARGE))
+        text = pack(_record(record))
     if len(text) <= most_characters:
         return text, record
     characters = {one.ref: len(pack(encode_kept(one))) for one in record.objects}

@@ -80,15 +80,31 @@ def test_a_key_of_somebodys_ends_no_release(proxy: Proxy, by: str, behaviour: st
 
 
 @pytest.mark.contract("B1855")
+@pytest.mark.parametrize("behaviour", ["", CRASH], ids=["good", "bad"])
 @pytest.mark.parametrize("data", [{"theirs": "2"}, {"theirs": None}], ids=["changed", "removed"])
-def test_a_key_of_others_is_between_them(proxy: Proxy, data: JSON) -> None:
+def test_a_key_of_others_is_between_them(proxy: Proxy, data: JSON, behaviour: str) -> None:
     """Whose it was and whose it is then is nothing to the manifest, which never had it."""
     scene = proxy.scene
     begin(scene, "gate")
+    put(scene, {**THEIRS, "first": "1"}, "first")
+    meanwhile(proxy, lambda: put(scene, data, "second"))
+    result = scene.apply(settings("2"), web(2, behaviour=behaviour))
+    assert result.exit_code == (4 if behaviour else 0), str(result)
+    theirs = {"first": "1"} | {key: value for key, value in data.items() if value}
+    assert read_data(scene) == {"mode": "1" if behaviour else "2"} | theirs
+
+
+@pytest.mark.contract("B1855")
+@pytest.mark.parametrize("by", ["gate", "kubectl"])
+@pytest.mark.parametrize("data", [{"theirs": "2"}, {"theirs": None}], ids=["changed", "removed"])
+def test_whoever_has_lost_all_of_theirs_ends_the_attempt(proxy: Proxy, data: JSON, by: str) -> None:
+    """A way back would take what they had for what the gate took over, and set it again."""
+    scene = proxy.scene
+    begin(scene, by)
     put(scene, THEIRS, "first")
     meanwhile(proxy, lambda: put(scene, data, "second"))
-    assert_verified(scene.apply(settings("2"), web(2)))
-    assert read_data(scene) == {"mode": "2"} | {k: v for k, v in data.items() if v}
+    result = scene.apply(settings("2"), web(2, behaviour=CRASH))
+    assert_untouched(result, scene, {"mode": "1"} | {k: v for k, v in data.items() if v})
 
 
 @pytest.mark.contract("B1855")
@@ -191,19 +207,19 @@ def test_an_undo_leaves_it_too(proxy: Proxy) -> None:
 
 
 @pytest.mark.contract("B1855")
-@pytest.mark.parametrize("data", [THEIRS, {"first": None}], ids=["added", "removed"])
+@pytest.mark.parametrize("data", [THEIRS, {"gone": None}], ids=["added", "removed"])
 @pytest.mark.parametrize("by", ["gate", "kubectl"])
 def test_a_change_of_theirs_is_none_of_the_gates(proxy: Proxy, by: str, data: JSON) -> None:
     """The manifest has the configuration as it was: nothing of it goes back."""
     scene = proxy.scene
     begin(scene, by)
-    put(scene, {"first": "1"}, "first")
+    put(scene, {"first": "1", "gone": "1"}, "first")
     meanwhile(proxy, lambda: put(scene, data))
     result = scene.apply(settings("1"), web(2, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
     configuration = find_object(result)
     assert (configuration["action"], configuration["changes"]) == ("unchanged", [])
-    assert "first" not in data or "first" not in read_data(scene)
+    assert read_data(scene).get("gone") == data.get("gone", "1")
 
 
 @pytest.mark.contract("B1855")
@@ -211,8 +227,8 @@ def test_only_what_the_gate_changed_is_a_change_of_the_run(proxy: Proxy) -> None
     """A key of others went, another one came."""
     scene = proxy.scene
     begin(scene, "gate")
-    put(scene, {"first": "1"}, "first")
-    meanwhile(proxy, lambda: put(scene, {"first": None, **THEIRS}))
+    put(scene, {"first": "1", "gone": "1"}, "first")
+    meanwhile(proxy, lambda: put(scene, {"gone": None, **THEIRS}))
     result = scene.apply(settings("2"), web(2))
     assert_verified(result)
     assert [one["path"] for one in find_object(result)["changes"]] == ["data.mode"]

@@ -8,15 +8,22 @@ import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import Answer, Request
-from tests.bed.expectations import assert_rolled_back, assert_runs, images
-from tests.bed.scene import settings, web
+from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified, images
+from tests.bed.scene import secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import config_map
 from tests.cluster.workloads import job
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, nth, writes
-from tests.scenarios.versions import CRASH, keep_a_bad_version, mode, one_line, report
+from tests.scenarios.versions import (
+    CRASH,
+    apply_and_keep,
+    keep_a_bad_version,
+    mode,
+    one_line,
+    report,
+)
 
 pytestmark = pytest.mark.sandbox_only("the server holds a request")
 
@@ -128,6 +135,23 @@ def test_a_late_version_goes_back_to_what_served_and_not_to_what_was_kept(proxy:
     assert again.exit_code == 4, str(again)
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "one", str(again)
+
+
+@pytest.mark.contract("B1850", "B701")
+def test_a_secret_of_the_kept_version_is_not_called_restored_beside_what_served(
+    proxy: Proxy,
+) -> None:
+    """What was verified of it is not remembered: the way back leaves a mixture, and says that."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), secret("one"), web()))
+    apply_and_keep(scene, settings("nine"), secret("nine"), web(9, behaviour=CRASH))
+    recover_late(proxy, "/deployments/web", settings("two"), secret("two"), web(2))
+    again = recover(scene)
+    assert again.exit_code == 5, str(again)
+    assert_runs(scene.objects, "shop/web:1")
+    [keys] = [one for one in again.document["objects"] if one["kind"] == "Secret"]
+    assert keys["not_restored"] == "SetIncomplete"
+    assert keys["action"] != "restored"
 
 
 @pytest.mark.contract("B1851")

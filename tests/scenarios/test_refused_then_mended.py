@@ -18,7 +18,7 @@ from tests.scenarios.held_configuration import BUDGETS, BY_HAND, assert_mended, 
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, reads, says, status, waits
 from tests.scenarios.test_late_configuration import LATE, fail_held, reading
-from tests.scenarios.versions import CRASH, mode
+from tests.scenarios.versions import CRASH, apply_and_keep, mode
 
 pytestmark = pytest.mark.sandbox_only("a webhook that fails at a chosen moment is played")
 
@@ -168,3 +168,42 @@ def test_what_a_recovery_will_say_is_not_said_before(proxy: Proxy) -> None:
     assert_verified(scene.apply(settings("one"), having("mode", web())))
     result = fail_held(proxy, settings("two"), having("mode", web(2, behaviour=CRASH)))
     assert not warned(result, "was returned without")
+
+
+@pytest.mark.contract("B1857")
+@pytest.mark.parametrize("act", ["set", "mended", "deleted"])
+def test_what_others_do_with_the_rest_is_not_said_to_be_the_failed_versions(
+    proxy: Proxy, act: str
+) -> None:
+    """The report says what they did; pods that start then have theirs, or none."""
+    scene = proxy.scene
+    good, bad = (
+        manifests.config_map("settings", {"mode": mode, "size": size})
+        for mode, size in (("one", "1"), ("two", "2"))
+    )
+    assert_verified(scene.apply(good, having("mode", web(behaviour=SLOW))))
+    with refusing(proxy, bad, having("mode", web(2, behaviour=CRASH))) as running:
+        if act == "deleted":
+            scene.objects.delete("configmaps", "settings")
+        else:
+            mend(scene, "one" if act == "mended" else "three")
+        result = running.wait()
+    assert result.exit_code == 5, str(result)
+    assert not warned(result, "was returned without")
+
+
+@pytest.mark.contract("B1857", "B1815")
+@pytest.mark.parametrize("key", ["mode", "size"])
+def test_of_a_set_only_what_its_version_has_otherwise_is_kept(proxy: Proxy, key: str) -> None:
+    """A failed version that was kept lies between what served and what failed."""
+    scene = proxy.scene
+    good, kept, bad = (
+        manifests.config_map("settings", {"mode": mode, "size": size})
+        for mode, size in (("one", "1"), ("nine", "9"), ("two", "1"))
+    )
+    assert_verified(scene.apply(good, having(key, web())))
+    apply_and_keep(scene, kept, having(key, web(9, behaviour=CRASH)))
+    keep_off(proxy, DENIED)
+    result = scene.apply(bad, having(key, web(2, behaviour=CRASH)))
+    assert result.exit_code == 5, str(result)
+    assert warned(result, "was returned without") == (key == "mode")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body
@@ -86,12 +87,13 @@ def _find_late_here(attempt: Attempt, workload: Ref) -> tuple[Ref, ...]:
 def find_unreturned(attempt: Attempt) -> dict[Ref, tuple[Ref, ...]]:
     """Return, by workload that was returned, what of its pods' environment was given up for good.
 
-    Empty where the way back is left to be finished: whoever does that finds what was late.
+    Empty where the way back is left to be finished: whoever does that finds what was late. What
+    others have changed or deleted since is said as that.
     """
     if is_left_open(attempt):
         return {}
-    written, found = attempt.ledger.written, {}
-    given_up = [ref for ref in attempt.writes.refusals if ref in written and written[ref].changed]
+    found: dict[Ref, tuple[Ref, ...]] = {}
+    given_up = [ref for ref in attempt.writes.refusals if _is_as_it_failed(attempt, ref)]
     for target in attempt.plan.targets:
         live = attempt.ledger.restored.get(target.ref)
         if live is None or live.workload is None:
@@ -102,6 +104,13 @@ def find_unreturned(attempt: Attempt) -> dict[Ref, tuple[Ref, ...]]:
     return found
 
 
+def _is_as_it_failed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the last look found an object as this attempt had changed it on its way out."""
+    written, finding = attempt.ledger.written.get(ref), attempt.ledger.findings.get(ref)
+    is_changed = written is not None and written.changed
+    return is_changed and finding is not None and finding.kind is FindingKind.AS_WRITTEN
+
+
 def _is_had(attempt: Attempt, body: Any, workload: Ref, ref: Ref) -> bool:
     """Tell whether the pods of a workload have what this attempt changed of `ref` there."""
     is_near = ref.namespace == workload.namespace
@@ -109,8 +118,7 @@ def _is_had(attempt: Attempt, body: Any, workload: Ref, ref: Ref) -> bool:
 
 
 def _find_changed_here(attempt: Attempt, ref: Ref) -> frozenset[str] | None:
-    """Return the keys that this attempt changed, None if nobody can tell what they return to."""
+    """Return the keys that go back otherwise than this attempt left them, None if unknown."""
     before, written = attempt.plan.before(ref), attempt.ledger.written.get(ref)
-    if before is None or written is None or ref in attempt.plan.target_set.members:
-        return None
-    return _list_changed(before.body, written.after.body)
+    returned = attempt.plan.target_set.members.get(ref) or (before.body if before else None)
+    return _list_changed(returned, written.after.body) if returned and written else None

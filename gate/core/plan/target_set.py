@@ -77,5 +77,5 @@ class TargetSet:
 
     @property
     def missing_members(self) -> FrozenMap[Ref, CleanText]:
-        """The objects of the set that the way back applies and has no body of, with the reasons."""
+        """The objects of the set that the way back has no body of, with the reasons."""
         return FrozenMap() if self.is_set_aside else self.missing

@@ -179,15 +179,19 @@ def _unkept(sorted_: _Sorted) -> dict[Ref, LiveObject]:
 
 
 def _find_restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
-    """Return what the attempt had already restored; on the way out that is nothing."""
+    """Return what the attempt had already restored; on the way out that is nothing.
+
+    Nor is a member of the set without a body, which is as it was before at most.
+    """
     if sorted_.record.leg is Leg.FORWARD:
         return {}
     lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(ObjectState.BEFORE))
-    members = sorted_.record.target_set.members
+    returns_to = sorted_.record.target_set
     return {
         kept.ref: live
         for kept, live in lives
-        if live is not None and (_is_known_changed(kept) or kept.ref in members)
+        if live is not None and kept.ref not in returns_to.missing_members
+        if _is_known_changed(kept) or kept.ref in returns_to.members
     }
 
 

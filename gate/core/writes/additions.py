@@ -118,11 +118,14 @@ def has_only_others_changes(
     """Tell whether our apply meets, in an object that is no workload, all that it sets or removes.
 
     By its dry run (`trial`) it leaves every field that `field_manager` owned neither then nor owns
-    after it, whoever has set, changed or removed that, and the way back leaves it as well.
+    after it, whoever has set, changed or removed that. False where somebody who owned fields then
+    owns none now: a way back would take those for what this attempt took over, and set them again.
     """
     if trial is None or live.uid != before.uid:
         return False
     if not _owns_as_before(field_manager, before, live):
+        return False
+    if _list_owners(before) - _list_owners(live):
         return False
     counting = _select_counting(field_manager, trial, before, live)
     return not _is_changed(before.body.thaw(), live.body.thaw(), counting)

@@ -7,6 +7,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from random import Random
 from typing import Any
 
 import pytest
@@ -306,3 +307,18 @@ def test_every_part_of_a_target_set_comes_back_but_what_a_secret_keeps() -> None
     assert empty == ["confidential"]
     text, _ = fitting(replace(RECORD, target_set=whole))
     assert read_record(text).target_set == whole
+
+
+@pytest.mark.contract("B1850")
+def test_a_set_that_is_set_aside_leaves_its_room_to_what_was_before() -> None:
+    """Only a write that arrives late would call for it."""
+    large = Body.of({"noise": Random(0).randbytes(20_000).hex()})
+    aside = TargetSet(bodies=FrozenMap({deployment_ref("shop", "web"): large}), is_set_aside=True)
+    whole = replace(RECORD, target_set=aside)
+    text, held = fitting(whole, len(fitting(RECORD)[0]) + 1_000)
+    assert read_record(text) == held
+    assert held.objects == RECORD.objects
+    assert (held.target_set.bodies, list(held.target_set.missing)) == (
+        FrozenMap(),
+        [deployment_ref("shop", "web")],
+    )

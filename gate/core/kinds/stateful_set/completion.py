@@ -34,7 +34,8 @@ def completion(
     to_update = live.to_update
     if live.on_delete and policy.requirement.on_delete is OnDelete.WAIT:
         to_update = live.replicas
-    if live.updated_replicas >= live.replicas:
+    # All pods may run the new revision before the status says so.
+    if max(live.updated_replicas, len(_find_new(view, live))) >= live.replicas:
         to_update = live.replicas
     if not to_update:
         return Reason.NO_ROLLOUT if _is_whole(view, live) else None

@@ -318,6 +318,16 @@ def test_the_pods_that_a_partition_leaves_to_update_are_counted_one_by_one(
     assert snapshot.kind.completion(snapshot, live, ONE_IS_ENOUGH) is reason
 
 
+@pytest.mark.contract("B1265")
+def test_a_canary_that_is_back_is_not_called_one_since_the_status_is_late() -> None:
+    """Its pod runs the new revision again; the status is waited for, and says so a moment later."""
+    snapshot = snapshot_of(DB, BACK, *ALL_NEW)
+    assert snapshot.kind.completion(snapshot, BACK, Policy()) is None
+    assert snapshot.kind.completion(snapshot, BACK, ONE_IS_ENOUGH) is Reason.COMPLETE
+    beyond = replace(BACK, updated_replicas=3)
+    assert snapshot.kind.completion(snapshot, beyond, Policy()) is Reason.COMPLETE
+
+
 CANARY = stateful_set(partition=2, updated_replicas=1, is_parallel=True)
 NOT_YET = member(2, NEW, ready=False)
 

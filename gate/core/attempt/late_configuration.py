@@ -80,7 +80,7 @@ def _find_late_here(attempt: Attempt, workload: Ref) -> tuple[Ref, ...]:
     return tuple(
         ref
         for ref in restored[restored.index(workload) + 1 :]
-        if ref not in earlier and _is_had(attempt, body, workload, ref)
+        if ref not in earlier and _is_in_environment(attempt, body, workload, ref)
     )
 
 
@@ -93,32 +93,33 @@ def find_unreturned(attempt: Attempt) -> dict[Ref, tuple[Ref, ...]]:
     if is_left_open(attempt):
         return {}
     found: dict[Ref, tuple[Ref, ...]] = {}
-    given_up = [ref for ref in attempt.writes.refusals if _is_as_it_failed(attempt, ref)]
+    given_up = [ref for ref in attempt.writes.refusals if _is_left_changed(attempt, ref)]
     for target in attempt.plan.targets:
         live = attempt.ledger.restored.get(target.ref)
         if live is None or live.workload is None:
             continue
         body = live.workload.template.body.thaw()
-        if had := tuple(ref for ref in given_up if _is_had(attempt, body, target.ref, ref)):
-            found[target.ref] = had
+        kept = (ref for ref in given_up if _is_in_environment(attempt, body, target.ref, ref))
+        if refs := tuple(kept):
+            found[target.ref] = refs
     return found
 
 
-def _is_as_it_failed(attempt: Attempt, ref: Ref) -> bool:
+def _is_left_changed(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether the last look found an object as this attempt had changed it on its way out."""
     written, finding = attempt.ledger.written.get(ref), attempt.ledger.findings.get(ref)
     is_changed = written is not None and written.changed
     return is_changed and finding is not None and finding.kind is FindingKind.AS_WRITTEN
 
 
-def _is_had(attempt: Attempt, body: Any, workload: Ref, ref: Ref) -> bool:
+def _is_in_environment(attempt: Attempt, body: Any, workload: Ref, ref: Ref) -> bool:
     """Tell whether the pods of a workload have what this attempt changed of `ref` there."""
     is_near = ref.namespace == workload.namespace
     return is_near and has_in_environment(body, ref, _find_changed_here(attempt, ref))
 
 
 def _find_changed_here(attempt: Attempt, ref: Ref) -> frozenset[str] | None:
-    """Return the keys that go back otherwise than this attempt left them, None if unknown."""
+    """Return the keys whose values the way back of an object changes, None if unknown."""
     before, written = attempt.plan.before(ref), attempt.ledger.written.get(ref)
     returned = attempt.plan.target_set.members.get(ref) or (before.body if before else None)
     return _list_changed(returned, written.after.body) if returned and written else None

@@ -147,7 +147,7 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
             attempt,
             ledger=replace(attempt.ledger, live=gone, deleted=(*attempt.ledger.deleted, ref)),
         ), ()
-    before, met = attempt.ledger.live.get(ref), find_met(attempt, ref)
+    sent, before = attempt, attempt.ledger.live.get(ref)
     attempt = replace(
         attempt, ledger=replace(attempt.ledger, live=attempt.ledger.live.put(ref, live))
     )
@@ -159,7 +159,7 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
         # After a lost answer, a 200 may mean that our own earlier try created the object.
         known = answer.is_created or not uncertain
         is_created = Known(answer.is_created) if known else NOT_ANSWERED
-        met = None if uncertain else met
+        met = None if uncertain else find_met(sent, ref)
         attempt = went_out(attempt, head, live, read=before, is_created=is_created, met=met)
     seen = () if live.workload is None else (Observed(attempt.now, live.workload),)
     return attempt, seen

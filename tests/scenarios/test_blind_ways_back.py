@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from sandbox.face import Request
-from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, images
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+)
+from tests.bed.interrupting import UNDER_WAY
+from tests.bed.owners import disown
 from tests.bed.pods import image_of
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
@@ -37,6 +45,7 @@ DEPLOYMENT = (settings("one"), web()), (settings("two"), web(2, behaviour=CRASH)
 STATEFUL_SET = (db(1),), (db(2, behaviour=CRASH),)
 WRITES = writes("/deployments", "/configmaps")
 EVICTIONS = writes("/eviction", method="POST")
+BUDGETS = ("--timeout", "60s", "--rollback-timeout", "30s")
 
 
 def is_no_renewal(request: Request) -> bool:
@@ -56,8 +65,7 @@ def unanswered(
     """Fail the second version; from a line of its way back on, requests come to nothing."""
     good, bad = versions
     assert proxy.scene.apply(*good).exit_code == 0
-    budgets = ("--timeout", "60s", "--rollback-timeout", "30s")
-    with proxy.scene.applying(*bad, flags=budgets) as running:
+    with proxy.scene.applying(*bad, flags=BUDGETS) as running:
         running.wait_for_line(since)
         proxy.on(meets, does)
         result = running.wait()
@@ -157,3 +165,35 @@ def test_a_way_back_that_the_server_denies_leaves_nothing_to_finish(
     assert_ended(result, 5, "rollback-failed", "CrashLoop")
     assert not result.document["recoverable"]
     assert_nothing_left(proxy.scene)
+
+
+@pytest.mark.contract("B1870", "B149", "B1801")
+def test_configuration_whose_owners_may_not_be_put_back_stays_alone(proxy: Proxy) -> None:
+    """It is asked once to restore it, once to put back what somebody removed; the rest returns."""
+    result = disowned(proxy, "configmaps", "settings")
+    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert_runs(proxy.scene.objects, "shop/web:1")
+    assert mode(proxy.scene) == "two"
+
+
+@pytest.mark.contract("B1870", "B149")
+def test_a_workload_whose_owners_may_not_be_put_back_is_given_up(proxy: Proxy) -> None:
+    """The version that failed stays, and the report says why; its configuration went before it."""
+    result = disowned(proxy, "deployments", "web")
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert images(proxy.scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    assert mode(proxy.scene) == "one"
+
+
+def disowned(proxy: Proxy, resource: str, name: str) -> Result:
+    """Fail a version, remove the managed fields of an object, and deny every write of it."""
+    scene = proxy.scene
+    assert_verified(scene.apply(settings("one"), web()))
+    with scene.applying(*DEPLOYMENT[1], flags=BUDGETS) as running:
+        running.wait_for_line(UNDER_WAY)
+        disown(scene.objects, resource, name)
+        proxy.on(writes(f"/{resource}/{name}"), says(DENIED))
+        result = running.wait()
+    assert len({request.body for request in proxy.met}) == len(proxy.met) <= 2
+    assert "denied the request: not now" in one_line(screen(result))
+    return result

@@ -103,8 +103,12 @@ def lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
 
 
 def put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
-    """Send managed fields as they were, before the apply that the queue begins with."""
-    attempt = replace(
-        attempt, writes=replace(attempt.writes, queue=(owners, *attempt.writes.queue), retry=None)
-    )
+    """Send managed fields as they were, before the apply that the queue begins with.
+
+    One in the place of an earlier try that was not done: what is there may be otherwise by now.
+    """
+    head, *behind = attempt.writes.queue
+    is_again = head.verb is Verb.TAKE_OVER and "managedFields" in head.body.thaw()
+    queue = (owners, *behind) if is_again else (owners, head, *behind)
+    attempt = replace(attempt, writes=replace(attempt.writes, queue=queue, retry=None))
     return send_body(attempt, owners, owners.body)

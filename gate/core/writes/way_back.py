@@ -54,10 +54,9 @@ def next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
         return instead
     if head.verb is Verb.DELETE and (first := _before_deletion(attempt, head)) is not None:
         return first
-    owners = lost_owners(attempt, head.ref)
-    if owners is not None and not has_returned:
-        return put_back(attempt, PlannedWrite(head.ref, Verb.TAKE_OVER, owners))
     refused = retry.refused if retry is not None else None
+    if not has_returned and (first := _owners_first(attempt, head.ref, refused)) is not None:
+        return first
     if refused is not None and is_refused_still(attempt, head, refused):
         return _refused_back(attempt, head, refused)
     if head.verb is Verb.APPLY and not has_returned:
@@ -83,6 +82,23 @@ def _with_refusal(attempt: Attempt, rejection: Rejection) -> Attempt:
     refusals = attempt.writes.refusals.put(rejection.ref, rejection)
     attempt = attempt.past_head()
     return replace(attempt, writes=replace(attempt.writes, refusals=refusals))
+
+
+def _owners_first(attempt: Attempt, ref: Ref, refused: Rejection | None) -> Step | None:
+    """Return what puts managed fields back before a restoration, None if none were removed.
+
+    Where the server refuses that for good, the restoration is given up.
+    """
+    owners = lost_owners(attempt, ref)
+    if owners is None:
+        return None
+    if refused is None or refused.body != owners:
+        return put_back(attempt, PlannedWrite(ref, Verb.TAKE_OVER, owners))
+    queue = attempt.writes.queue
+    restoration = next(one for one in queue if one.ref == ref and one.verb is Verb.APPLY)
+    others = tuple(one for one in queue if one.ref != ref)
+    writes = replace(attempt.writes, queue=(restoration, *others))
+    return _with_refusal(replace(attempt, writes=writes), refused), ()
 
 
 def _step_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step | None:

@@ -132,6 +132,23 @@ def test_owners_that_go_right_before_the_way_back_are_put_back() -> None:
     assert player.attempt.ledger.dropped_paths == FrozenMap()
 
 
+@pytest.mark.contract("B149")
+def test_owners_are_put_back_once_however_many_tries_it_takes() -> None:
+    """A try that was not done is forgotten: it would take over what somebody wrote since."""
+    player = going_back()
+    ahead: list[int] = []
+
+    def lost(player: Player, effect: Write) -> AttemptEvent:
+        queue = player.attempt.writes.queue
+        ahead.append(sum(write.verb is Verb.TAKE_OVER for write in queue))
+        return WriteUncertain(player.attempt.now, effect.effect_id, "connection reset")
+
+    player.bend(Write, stripped)
+    player.bend(Write, lost, times=3)
+    assert ends(player.run())[0] == 4
+    assert ahead == [1, 1, 1]
+
+
 def lost_and_stripped(player: Player, effect: Write) -> AttemptEvent:
     """Do the write, lose its answer, and let somebody remove all managed fields at that moment."""
     player.answer(effect)

@@ -1,4 +1,4 @@
-"""Which objects that an attempt created other runs of the gate have come to use.
+"""Which objects that a way back would delete or restore other runs of the gate have come to use.
 
 Another run that applies the very same object leaves no trace in it: only the Lease of its
 workload says what it was verified with, and its record what it is working on.
@@ -6,18 +6,22 @@ workload says what it was verified with, and its record what it is working on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from gate.app.locks.command_locks import lock_client
 from gate.app.runtime.session import Session
 from gate.core.kinds.registry import locks_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
+from gate.core.plan.record import Kept, Record
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
 from gate.core.ssa.applied_fields import applied_digest
+from gate.core.versions.history import History
 from gate.kube.answers.failures import ApiError, Forbidden
 from gate.kube.locks.lease import Held, Leases
 from gate.wire.decode import DecodeError
@@ -26,44 +30,105 @@ from gate.wire.record import read_record
 
 
 def answer_with_users(session: Session, plan: Plan, effect: FindUsers) -> UsersFound:
-    """Answer which objects that an attempt created others use, by the Leases in their namespaces.
+    """Answer which objects of an attempt others use, by the Leases in the objects' namespaces.
 
-    If the server does not answer, or we may not list Leases, that is unknown: then they all stay.
+    If the server does not answer, or we may not list Leases, that is unknown.
     """
     own = locks_of((one.ref for one in plan.objects), session.namespace)
-    held: dict[Ref, str] = {}
-    for namespace in sorted({ref.namespace for ref in effect.created}):
-        there = {ref: live for ref, live in effect.created.items() if ref.namespace == namespace}
+    used: dict[Ref, str] = {}
+    unknown: dict[Ref, str] = {}
+    refs = (*effect.created, *effect.changed)
+    for namespace in sorted({ref.namespace for ref in refs}):
+        there = [ref for ref in refs if ref.namespace == namespace]
         try:
             leases = Leases(lock_client(session)).all(namespace)
         except Forbidden:
             why = f"it takes the right to list Leases in {namespace} to tell who else uses it"
-            held |= dict.fromkeys(there, why)
+            unknown |= dict.fromkeys(there, why)
             continue
         except ApiError as error:
             why = f"the other users of this object could not be read: {error.message}"
-            held |= dict.fromkeys(there, why)
+            unknown |= dict.fromkeys(there, why)
             continue
+        since = _find_last_judged_at(leases, own)
         for other in leases:
-            if other.lock not in own:
-                held |= dict(_find_used(other, there))
-    return UsersFound(session.clock.now(), effect.effect_id, FrozenMap(held))
+            if other.lock in own:
+                continue
+            try:
+                used |= dict(_find_used(other, effect, there, since))
+            except DecodeError as error:
+                why = f"whether {other.lock} uses it cannot be read: {error}"
+                unknown |= dict.fromkeys(there, why)
+    at, only = session.clock.now(), {ref: why for ref, why in unknown.items() if ref not in used}
+    return UsersFound(at, effect.effect_id, FrozenMap(used), FrozenMap(only))
 
 
-def _find_used(other: Held, created: dict[Ref, LiveObject]) -> Iterator[tuple[Ref, str]]:
+def _find_last_judged_at(leases: Collection[Held], own: Collection[Lock]) -> str:
+    """Return when the attempt's own workloads were judged last (RFC 3339), "" if that is unknown.
+
+    Whoever was judged before that has not used what this attempt wrote.
+    """
+    times = [""]
+    for one in leases:
+        if one.lock not in own:
+            continue
+        try:
+            times += [version.judged_at for version in read_history(one.history).versions]
+        except DecodeError:
+            continue
+    return max(times)
+
+
+def _find_used(
+    other: Held, effect: FindUsers, there: Collection[Ref], since: str
+) -> Iterator[tuple[Ref, str]]:
     """Yield what another lock's workload was verified with, or its unfinished attempt needs.
 
-    That is all of them if what the lock remembers cannot be read: a newer gate may have written it.
+    Raises DecodeError if what the lock remembers cannot be read: a newer gate may have written it.
     """
-    try:
-        verified = read_history(other.history).once_verified
-        under_way = {one.ref for one in read_record(other.record).objects} if other.record else ()
-    except DecodeError as error:
-        why = f"whether {other.lock} uses it cannot be read: {error}"
-        yield from dict.fromkeys(created, why).items()
-        return
-    for ref, live in created.items():
-        if any(one.members.get(ref) == applied_digest(live) for one in verified):
+    history = read_history(other.history)
+    record = read_record(other.record) if other.record else None
+    for ref in there:
+        if ref in effect.created:
+            live = effect.created[ref]
+            is_verified = any(_has(one.members.get(ref), live) for one in history.once_verified)
+            is_needed = record is not None and any(one.ref == ref for one in record.objects)
+        else:
+            live = effect.changed[ref]
+            is_verified = _is_verified_since(history, ref, live, since)
+            is_needed = record is not None and _brings(record, ref, live)
+        if is_verified:
             yield ref, f"{other.lock} was verified with it"
-        elif ref in under_way:
+        elif is_needed:
             yield ref, f"the attempt of {other.lock} that is not finished needs it"
+
+
+def _has(digest: str | None, live: LiveObject) -> bool:
+    return digest == applied_digest(live)
+
+
+def _is_verified_since(history: History, ref: Ref, live: LiveObject, since: str) -> bool:
+    """Tell whether the newest verified version has the object as it is, and is no older.
+
+    It may have been verified with the same once, and with something else since. One that a failure
+    returned to was found beside the object as it was, and brought nothing.
+    """
+    newest = next(iter(history.unrevoked), None)
+    if newest is None or newest.judged_at < since or history.has_come_back(newest):
+        return False
+    return _has(newest.members.get(ref), live)
+
+
+def _brings(record: Record, ref: Ref, live: LiveObject) -> bool:
+    """Tell whether an attempt on its way out is to leave the object as it is.
+
+    A record without its content, as of a Secret, does not say otherwise.
+    """
+    if record.leg is not Leg.FORWARD:
+        return False
+    return any(one.ref == ref and _is_to_be(one, live) for one in record.objects)
+
+
+def _is_to_be(kept: Kept, live: LiveObject) -> bool:
+    expected = kept.expected
+    return not isinstance(expected, LiveObject) or _has(applied_digest(expected), live)

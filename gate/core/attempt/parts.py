@@ -103,10 +103,10 @@ class Course:
 class Requests:
     """The effects that await an answer, by id, and when to ask again: `not_before`.
 
-    `reread_at` is when a way back read its workloads again, `users_asked_at` when it asked who
-    uses what it deletes. `unread`: a read failed in this confirmation; `unreadable`: why the last
-    one did, "" if it did not. `wait` is for objects beside the workloads, `doubts` are writes
-    without a clear answer.
+    `reread_at` is when a way back read its workloads again, `users_asked` has the versions of
+    objects of which it asked who else uses them. `unread`: a read failed in this confirmation;
+    `unreadable`: why the last one did, "" if it did not. `wait` is for objects beside the
+    workloads, `doubts` are writes without a clear answer.
     """
 
     outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
@@ -114,7 +114,7 @@ class Requests:
     not_before: float = -math.inf
     next_read_at: float = math.inf
     reread_at: float = -math.inf
-    users_asked_at: float = -math.inf
+    users_asked: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
     unread: bool = False
     unreadable: str = ""
     wait: Wait = field(default_factory=Wait)

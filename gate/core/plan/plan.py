@@ -84,8 +84,9 @@ class Plan:
 
     `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set if
     the plan finishes another attempt, whose writes are done. `target_set` is what a failure
-    returns to. `origin` is the run's own. `held` has the objects that the attempt created and must
-    not delete, each with the reason: another run of the gate uses it.
+    returns to. `origin` is the run's own. `held` has the objects that the attempt wrote and does
+    not take back, each with the reason: another run of the gate uses it, or nobody can tell, which
+    keeps it from a deletion alone.
     """
 
     command: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from gate.core.checks.questions import Questions
 from gate.core.checks.tick_grid import Tick
 from gate.core.frozen import dataclass
@@ -84,15 +86,16 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class FindUsers:
-    """Ask which other runs of the gate use objects that this attempt created.
+    """Ask which other runs of the gate use objects that the way back would change.
 
-    `created` has their live state, but another run that applied the very same object leaves no
-    trace in it. Asked before the objects are deleted, and answered within the time limits of lock
-    requests.
+    `created` are those that it would delete, `changed` those that it would restore, each in its
+    live state: another run that applied the very same object leaves no trace in it. Asked before
+    that is written, and answered within the time limits of lock requests.
     """
 
     effect_id: int
-    created: FrozenMap[Ref, LiveObject]
+    created: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
+    changed: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ Observations are legal in every state. An answer is legal only while the effect 
 from __future__ import annotations
 
 import enum
+from dataclasses import field
 
 from gate.core.checks import questions
 from gate.core.frozen import dataclass
@@ -259,11 +260,15 @@ class Errored:
 
 @dataclass(frozen=True, slots=True)
 class UsersFound:
-    """Why some of the objects in question must not be deleted; nobody else uses the rest."""
+    """Why some of the objects in question are to stay: another run `used` them as they are.
+
+    Of those in `unknown` nobody can tell, each with the reason; nobody else uses the rest.
+    """
 
     at: float
     effect_id: int
-    held: FrozenMap[Ref, str]
+    used: FrozenMap[Ref, str]
+    unknown: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
 
 
 class Removal(enum.StrEnum):

@@ -52,7 +52,7 @@ from gate.core.states.table import STATES
 from gate.core.writes.additions import find_met
 from gate.core.writes.lagging_server import is_lagging, repeat_later, with_served
 from gate.core.writes.order import with_at_head
-from gate.core.writes.other_users import with_held
+from gate.core.writes.other_users import with_users
 from gate.core.writes.request import is_for_live_number
 from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
 from gate.core.writes.way_out import refused_for_good
@@ -107,8 +107,8 @@ def _fold_found(attempt: Attempt, answer: Answer) -> Attempt:
         case Collected(_, _, evidence):
             found = attempt.result.evidence + evidence
             return replace(attempt, result=replace(attempt.result, evidence=found))
-        case UsersFound(_, _, held):
-            return with_held(attempt, held)
+        case UsersFound():
+            return with_users(attempt, answer)
         case _:
             return attempt
 

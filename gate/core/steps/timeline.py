@@ -9,6 +9,7 @@ from gate.core.attempt.awaited_objects import find_awaited, readiness_of
 from gate.core.attempt.parts import Retry, Undecided
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.model.field_manager import Verb
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref, Revision, Workload
 from gate.core.model.readiness import ReadinessKind
@@ -173,13 +174,21 @@ def _what_was_done(written: WrittenObject) -> str:
     return "created" if written.created else "changed"
 
 
+def _how_it_stays(before: Attempt, after: Attempt, ref: Ref) -> str:
+    """Say what is not done to an object that others use, "" where it is done all the same."""
+    ahead = [write for write in before.writes.queue if write.ref == ref]
+    if any(write.ref == ref for write in after.writes.queue):
+        return ""
+    return "is not deleted" if any(one.verb is Verb.DELETE for one in ahead) else "does not go back"
+
+
 def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
     for ref in after.ledger.left_alone[len(before.ledger.left_alone) :]:
         did = "changed" if ref in after.ledger.live else "deleted"
         yield "left", f"{after.plan.name_of(ref)}: somebody else {did} it since; left alone"
     for ref, why in after.plan.held.items():
-        if ref not in before.plan.held:
-            yield "kept", f"{after.plan.name_of(ref)} is not deleted: {why}"
+        if ref not in before.plan.held and (stays := _how_it_stays(before, after, ref)):
+            yield "kept", f"{after.plan.name_of(ref)} {stays}: {why}"
     yield from describe_refusals(before, after)
     for ref, paths in after.ledger.dropped_paths.items():
         known = before.ledger.dropped_paths.get(ref, ())

@@ -1,57 +1,93 @@
-"""Before the way back deletes what this attempt created, it asks which other runs use it now.
+"""Before the way back takes an object away, or changes it, it asks which other runs use it now.
 
 Another run that applies the very same object changes nothing in it, so the object cannot show it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Step
 from gate.core.model.body import FrozenMap
-from gate.core.model.fact import Unknown
+from gate.core.model.fact import Known, Unknown
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import Target
 from gate.core.protocol.effects import FindUsers
+from gate.core.protocol.events import UsersFound
+from gate.core.rollout.causes import Cause
 
 
-def find_users(attempt: Attempt) -> Step:
-    """Ask, once per leg, who uses what the queue deletes; the attempt unchanged otherwise."""
-    created = _list_created(attempt)
-    if not created or attempt.requests.users_asked_at >= attempt.course.leg_at:
+def find_users(attempt: Attempt, verb: Verb) -> Step:
+    """Ask who uses what the queue deletes (DELETE) or restores (APPLY), each version once.
+
+    The attempt is returned unchanged if all that is known.
+    """
+    lives = _list_unasked(attempt, verb)
+    if not lives:
         return attempt, ()
-    asked = replace(attempt.requests, users_asked_at=attempt.now)
-    attempt = replace(attempt, requests=asked)
-    effect = FindUsers(attempt.requests.next_id, created)
+    versions = {ref: live.resource_version for ref, live in lives.items()}
+    asked = FrozenMap({**attempt.requests.users_asked, **versions})
+    attempt = replace(attempt, requests=replace(attempt.requests, users_asked=asked))
+    effect_id = attempt.requests.next_id
+    if verb is Verb.DELETE:
+        effect = FindUsers(effect_id, created=lives)
+    else:
+        effect = FindUsers(effect_id, changed=lives)
     return attempt.with_effect(effect), (effect,)
 
 
-def with_held(attempt: Attempt, held: FrozenMap[Ref, str]) -> Attempt:
-    """Return the attempt that does not delete what others use: either run may have created it."""
+def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
+    """Return the attempt that leaves what others use as it is.
+
+    What may be theirs is not deleted: either run may have created it. It is restored, though:
+    else a right that is missing would keep all configuration from going back.
+    """
+    kept = {**found.used, **found.unknown}
+    deleted = {one.ref for one in attempt.writes.queue if one.verb is Verb.DELETE}
     written = {
-        ref: replace(one, is_created=Unknown(held[ref])) if ref in held else one
+        ref: replace(one, is_created=Unknown(kept[ref])) if ref in kept and ref in deleted else one
         for ref, one in attempt.ledger.written.items()
     }
-    queue = tuple(
-        write
-        for write in attempt.writes.queue
-        if write.verb is not Verb.DELETE or write.ref not in held
-    )
+    stays = {**found.used, **{ref: kept[ref] for ref in kept if ref in deleted}}
+    queue = tuple(write for write in attempt.writes.queue if write.ref not in stays)
+    unreturned = {ref: why for ref, why in found.used.items() if ref not in deleted}
+    targets = tuple(_beside_unreturned(one, unreturned) for one in attempt.plan.targets)
+    held = FrozenMap({**attempt.plan.held, **kept})
     return replace(
         attempt,
-        plan=replace(attempt.plan, held=FrozenMap({**attempt.plan.held, **held})),
+        plan=replace(attempt.plan, held=held, targets=targets),
         ledger=replace(attempt.ledger, written=FrozenMap(written)),
         writes=replace(attempt.writes, queue=queue),
     )
 
 
-def _list_created(attempt: Attempt) -> FrozenMap[Ref, LiveObject]:
-    """Return the live objects to be deleted, except for followed workloads, which are locked.
+def _beside_unreturned(target: Target, unreturned: Mapping[Ref, str]) -> Target:
+    """Return a target whose version is not verified beside what does not return with it."""
+    baseline = target.baseline
+    if not unreturned or not isinstance(baseline, Known) or baseline.value.unverified is not None:
+        return target
+    why = "; ".join(f"{ref} does not go back: {reason}" for ref, reason in unreturned.items())
+    doubt = Cause(Reason.SET_INCOMPLETE, CleanText(why))
+    return replace(target, baseline=Known(replace(baseline.value, unverified=doubt)))
+
+
+def _list_unasked(attempt: Attempt, verb: Verb) -> FrozenMap[Ref, LiveObject]:
+    """Return the live objects to ask about, except for followed workloads, which are locked.
 
     Cluster-scoped objects are left out, too.
     """
     followed = {target.ref for target in attempt.plan.targets}
-    refs = (write.ref for write in attempt.writes.queue if write.verb is Verb.DELETE)
+    refs = (write.ref for write in attempt.writes.queue if write.verb is verb)
     lives = ((ref, attempt.ledger.live.get(ref)) for ref in refs if ref not in followed)
-    return FrozenMap({ref: live for ref, live in lives if live is not None and ref.namespace})
+    asked = attempt.requests.users_asked
+    return FrozenMap(
+        {
+            ref: live
+            for ref, live in lives
+            if live is not None and ref.namespace and asked.get(ref) != live.resource_version
+        }
+    )

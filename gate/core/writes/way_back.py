@@ -52,7 +52,7 @@ def next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
     has_returned = is_back(attempt, head)
     if not has_returned and (instead := _step_back(attempt, head, retry)) is not None:
         return instead
-    if head.verb is Verb.DELETE and (first := _before_deletion(attempt, head)) is not None:
+    if not has_returned and (first := _before_write(attempt, head)) is not None:
         return first
     refused = retry.refused if retry is not None else None
     if not has_returned and (first := _owners_first(attempt, head.ref, refused)) is not None:
@@ -171,6 +171,25 @@ def _is_read(attempt: Attempt, refs: Collection[Ref]) -> bool:
     )
 
 
+def _before_write(attempt: Attempt, head: PlannedWrite) -> Step | None:
+    """Return what comes before a write, None if nothing is in its way.
+
+    Another run may have verified its workload with configuration as this attempt left it.
+    """
+    if head.verb is Verb.DELETE:
+        return _before_deletion(attempt, head)
+    if head.verb is not Verb.APPLY or head.ref in attempt.workloads.followed_before:
+        return None
+    return _users_first(attempt, head.verb)
+
+
+def _users_first(attempt: Attempt, verb: Verb) -> Step | None:
+    """Return what asks who else uses the objects of these writes, None if that is known."""
+    moved, effects = find_users(attempt, verb)
+    is_asked = moved is not attempt or moved.awaits(FindUsers)
+    return (moved, effects) if is_asked else None
+
+
 def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
     """Return what comes before a deletion, None if nothing is in its way.
 
@@ -181,8 +200,4 @@ def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
     is_followed = head.ref in attempt.workloads.followed_before
     if (has_values_of_others if is_followed else is_extended)(head, written, live):
         return left_alone(attempt, head.ref), ()
-    if is_followed:
-        return None
-    moved, effects = find_users(attempt)
-    is_asked = moved is not attempt or moved.awaits(FindUsers)
-    return (moved, effects) if is_asked else None
+    return None if is_followed else _users_first(attempt, head.verb)

@@ -315,6 +315,9 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
     followed = {target.ref for target in attempt.plan.targets}
     deletes_first = policy.response.on_first_failure is OnFirstFailure.DELETE
     for ref, written in attempt.ledger.written.items():
+        if ref in attempt.plan.held and written.before is not None:
+            yield _describe_held(attempt, ref)
+            continue
         if ref in attempt.plan.held and policy.response.prune_created:
             yield f"{name(ref)} was not deleted: {attempt.plan.held[ref]}"
             continue
@@ -325,6 +328,14 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
         if asked and written.creator_unknown:
             why = "the answer to its creation was lost, and another run may have made it"
             yield f"{name(ref)} was not deleted: {why}"
+
+
+def _describe_held(attempt: Attempt, ref: Ref) -> str:
+    """Say why an object did not go back, or what nobody could tell as it did."""
+    name, why = attempt.plan.name_of(ref), attempt.plan.held[ref]
+    if ref not in attempt.ledger.restored:
+        return f"{name} was left as this run wrote it: {why}"
+    return f"whether another run uses {name} as this run had written it is not known: {why}"
 
 
 def _join_paths(paths: dict[str, None] | tuple[str, ...]) -> str:

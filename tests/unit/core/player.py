@@ -302,9 +302,10 @@ class Player:
                 return Recorded(now, effect_id)
             case Release(effect_id):
                 return Released(now, effect_id)
-            case FindUsers(effect_id, created):
-                held = {ref: why for ref, why in self.users.items() if ref in created}
-                return UsersFound(now, effect_id, FrozenMap(held))
+            case FindUsers(effect_id, created, changed):
+                asked = {*created, *changed}
+                used = {ref: why for ref, why in self.users.items() if ref in asked}
+                return UsersFound(now, effect_id, FrozenMap(used))
             case Collect(effect_id, _, pod, container):
                 log = Evidence("log", pod, container, CleanText("panic: no database"), "")
                 return Collected(now, effect_id, (log,))

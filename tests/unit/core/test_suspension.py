@@ -92,7 +92,7 @@ WAITS: Final = {
 """The times of an attempt that a limit is counted from."""
 MOMENTS: Final = {
     "course": {"started_at", "leg_at", "forward_ended_at"},
-    "requests": {"next_read_at", "reread_at", "users_asked_at"},
+    "requests": {"next_read_at", "reread_at"},
     "requests.wait": {"next_read_at"},
     "writes": {"first_sent_at", "first_write_at", "rollback_written_at"},
     "result": {"verdict_at"},

@@ -12,13 +12,20 @@ import pytest
 from gate.app.execution import shared_objects
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
+from gate.core.plan.record import Kept, Record
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
+from gate.core.rollout.policy import Policy
 from gate.kube.answers.failures import ApiError, Forbidden, ServerFailure
 from gate.kube.locks.lease import Held
+from gate.wire import decode
+from gate.wire.record import fitting
 
 if TYPE_CHECKING:
     from gate.app.runtime.session import Session
@@ -46,7 +53,7 @@ def test_what_nobody_can_tell_the_users_of_stays(
 
     found = users_of_settings(monkeypatch, refuse)
     assert (found.at, found.effect_id) == (5.0, 7)
-    assert found.held == FrozenMap({SETTINGS: why})
+    assert found.unknown == FrozenMap({SETTINGS: why})
 
 
 @pytest.mark.contract("B858")
@@ -56,19 +63,61 @@ def test_what_a_lock_remembers_that_cannot_be_read_may_be_anything(
 ) -> None:
     """A gate of a later version may have written it, and need the object."""
     found = users_of_settings(monkeypatch, lambda _: [other])
-    assert found.held[SETTINGS].startswith("whether deployment/api uses it cannot be read: ")
+    assert found.unknown[SETTINGS].startswith("whether deployment/api uses it cannot be read: ")
+
+
+def config(mode: str) -> LiveObject:
+    """Return the ConfigMap as a read gives it, applied by the gate."""
+    owned = {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": {"f:data": {"f:mode": {}}}}
+    metadata = {"name": "settings", "namespace": "shop", "uid": "uid", "managedFields": [owned]}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"mode": mode}}
+    return decode.live_object(body)
+
+
+def recorded(leg: Leg, expected: LiveObject | None) -> str:
+    """Return the record of an unfinished attempt on the ConfigMap."""
+    kept = Kept(SETTINGS, Known(config("one")), expected, FIELD_MANAGER)
+    return fitting(Record("apply", leg, (kept,), (), Policy()))[0]
+
+
+@pytest.mark.contract("B1871")
+@pytest.mark.parametrize(
+    ("leg", "expected", "is_used"),
+    [
+        (Leg.FORWARD, config("two"), True),
+        (Leg.FORWARD, config("three"), False),
+        (Leg.FORWARD, None, True),
+        (Leg.BACK, config("two"), False),
+    ],
+    ids=["as-it-is", "otherwise", "not-recorded", "on-its-way-back"],
+)
+def test_an_unfinished_attempt_uses_what_it_is_to_leave(
+    monkeypatch: pytest.MonkeyPatch, leg: Leg, expected: LiveObject | None, *, is_used: bool
+) -> None:
+    """A record has no content of Secrets: then it may be to leave it so."""
+    other = replace(API, record=recorded(leg, expected))
+    asked = FindUsers(7, changed=FrozenMap({SETTINGS: config("two")}))
+    found = users_of_settings(monkeypatch, lambda _: [other], asked)
+    why = "the attempt of deployment/api that is not finished needs it"
+    assert found.used == (FrozenMap({SETTINGS: why}) if is_used else FrozenMap())
+    assert found.unknown == FrozenMap()
+
+
+CREATED = LiveObject(SETTINGS, "uid", "1", Body.of({}), Body.of({}), None)
+OF_CREATED = FindUsers(7, created=FrozenMap({SETTINGS: CREATED}))
 
 
 def users_of_settings(
-    monkeypatch: pytest.MonkeyPatch, leases: Callable[[str], object]
+    monkeypatch: pytest.MonkeyPatch,
+    leases: Callable[[str], object],
+    asked: FindUsers = OF_CREATED,
 ) -> UsersFound:
-    """Answer who uses a ConfigMap that was created; `leases` lists those of a namespace."""
+    """Answer who uses a ConfigMap, created if nothing is said; `leases` lists a namespace's."""
     monkeypatch.setattr(shared_objects, "lock_client", lambda _: None)
     monkeypatch.setattr(shared_objects, "Leases", lambda _: SimpleNamespace(all=leases))
     session = SimpleNamespace(namespace="shop", clock=SimpleNamespace(now=lambda: 5.0))
-    live = LiveObject(SETTINGS, "uid", "1", Body.of({}), Body.of({}), None)
     return shared_objects.answer_with_users(
         cast("Session", session),
         cast("Plan", SimpleNamespace(objects=())),
-        FindUsers(7, FrozenMap({SETTINGS: live})),
+        asked,
     )

@@ -1,0 +1,106 @@
+"""Configuration that another run verifies its workload with, while this one has yet to go back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, warned
+from tests.bed.scene import Scene, settings, web
+from tests.played.gate import PlayedGate
+from tests.scenarios.killing import die_at, recover
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
+from tests.scenarios.versions import CRASH, DOCUMENT, mode, one_line, report
+
+NEVER_READY = web(2, behaviour="never-ready", progress_deadline_seconds=50)
+SLOW = web(2, name="api", behaviour="ready=60")
+VERIFIED = "deployment/api was verified with it"
+UNDER_WAY = "the attempt of deployment/api that is not finished needs it"
+
+pytestmark = pytest.mark.sandbox_only("two runs at chosen moments of virtual time")
+
+
+def serve_both(scene: Scene) -> None:
+    """Verify web and api with the settings that both have."""
+    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
+
+
+@pytest.mark.contract("B1871", "B1481")
+@pytest.mark.parametrize(
+    ("other", "why"), [(web(2, name="api"), VERIFIED), (SLOW, UNDER_WAY)], ids=["over", "under-way"]
+)
+def test_a_way_back_leaves_another_what_it_uses_since(
+    scene: Scene, program: PlayedGate, other: dict[str, object], why: str
+) -> None:
+    """What serves again was verified with it in another state, and the report says so."""
+    serve_both(scene)
+    path = scene.manifest(settings("two"), NEVER_READY)
+    with program.start("apply", "-f", path, *DOCUMENT) as running:
+        running.wait_for_line("following")
+        with program.start("apply", "-f", scene.manifest(settings("two"), other)) as beside:
+            result = running.wait()
+            assert beside.wait().exit_code == 0
+    assert mode(scene) == "two"
+    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded", running="baseline")
+    assert f"configmap/settings does not go back: {why}" in one_line(result.stderr)
+    assert warned(result, f"configmap/settings was left as this run wrote it: {why}")
+    text = one_line(report(scene, result))
+    assert "shop/web:1 serves again, not verified (SetIncomplete)" in text
+    assert "by a rollback" not in scene.gate("history", "web").stdout
+
+
+@pytest.mark.contract("B1871")
+@pytest.mark.parametrize("other", ["two", "one"])
+def test_a_recovery_leaves_another_what_it_uses_since(scene: Scene, other: str) -> None:
+    """Or returns it, where the other run left it in another state again."""
+    serve_both(scene)
+    die_at(scene, "following", settings("two"), NEVER_READY)
+    assert_verified(scene.apply(settings("two"), web(2, name="api")))
+    if other == "one":
+        assert_verified(scene.apply(settings("one"), web(3, name="api")))
+    result = recover(scene, "web")
+    assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
+    assert mode(scene) == other
+    left = f"configmap/settings was left as this run wrote it: {VERIFIED}"
+    assert warned(result, left) is (other == "two")
+
+
+@pytest.mark.contract("B1871")
+def test_what_another_was_verified_with_long_ago_goes_back(scene: Scene) -> None:
+    """What went after it was verified with something else, and no other run brought this back."""
+    assert_verified(scene.apply(settings("two"), web(name="api")))
+    assert_verified(scene.apply(settings("one"), web(behaviour="ready=5")))
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert mode(scene) == "one"
+    assert not warned(result, "was left as")
+
+
+@pytest.mark.contract("B1871")
+def test_what_another_that_goes_back_had_brought_goes_back(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Its own failure returned to a version that had run with it for a moment alone."""
+    serve_both(scene)
+    path = scene.manifest(settings("two"), NEVER_READY)
+    with program.start("apply", "-f", path, *DOCUMENT) as running:
+        running.wait_for_line("following")
+        bad = scene.manifest(settings("two"), web(2, name="api", behaviour=CRASH))
+        assert program("apply", "-f", bad).exit_code == 4
+        result = running.wait()
+    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded", running="baseline")
+    assert mode(scene) == "one"
+    assert not warned(result, "was left as")
+
+
+@pytest.mark.contract("B1871")
+def test_without_the_right_to_ask_it_goes_back(scene: Scene, gate_with_rules: MakeGate) -> None:
+    """And a warning names the right: all configuration would stay without it."""
+    serve_both(scene)
+    writing = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "patch"]}
+    gate = gate_with_rules([*rules(*READING, "patch"), writing, LEASE_RULES])
+    path = scene.manifest(settings("two"), web(2, behaviour=CRASH))
+    result = gate("apply", "-f", path, *DOCUMENT)
+    assert_rolled_back(result, "CrashLoop")
+    assert mode(scene) == "one"
+    unknown = "whether another run uses configmap/settings as this run had written it is not known"
+    assert warned(result, unknown, "the right to list Leases in shop")

@@ -35,11 +35,23 @@ def send_back(attempt: Attempt, head: PlannedWrite) -> Step:
     if smaller is None:
         followed = head.ref in attempt.workloads.followed_before
         return send(attempt, head) if followed else (left_alone(attempt, head.ref), ())
-    left = field_set.union(foreign, fields_of_others(head, written, live))
+    others = fields_of_others(head, _as_planned(attempt, written), live)
+    left = field_set.union(foreign, others)
     dropped = tuple(f".{path}" for path in field_set.paths(left))
     attempt = with_dropped(attempt, head.ref, dropped)
     attempt = attempt if smaller is head else with_head(attempt, smaller)
     return _send_with_added(attempt, smaller, written, live)
+
+
+def _as_planned(attempt: Attempt, written: WrittenObject) -> WrittenObject:
+    """Return what was written, of a workload that a dead gate wrote as its dry run shows it.
+
+    What is known of its live state was read later: others may have changed it by then.
+    """
+    trial = attempt.plan.trial(written.after.ref)
+    if attempt.plan.resumed is None or trial is None or trial.workload is None:
+        return written
+    return replace(written, after=replace(trial, resource_version=""))
 
 
 def _send_with_added(
@@ -77,7 +89,7 @@ def with_dropped_now(attempt: Attempt, head: PlannedWrite, shown: LiveObject) ->
     left = set(find_changed_paths(written, shown))
     known = attempt.ledger.dropped_paths.get(head.ref, ())
     still = tuple(path for path in known if path.removeprefix(".") in left)
-    others = field_set.paths(fields_of_others(head, written, shown))
+    others = field_set.paths(fields_of_others(head, _as_planned(attempt, written), shown))
     dropped = tuple(dict.fromkeys((*still, *(f".{path}" for path in others))))
     paths = attempt.ledger.dropped_paths
     paths = paths.put(head.ref, dropped) if dropped else paths.drop(head.ref)

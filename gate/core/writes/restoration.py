@@ -117,7 +117,7 @@ def lost_owners(attempt: Attempt, ref: Ref) -> Body | None:
 def put_back(attempt: Attempt, owners: PlannedWrite) -> Step:
     """Send managed fields as they were, before the apply that the queue begins with.
 
-    One in the place of an earlier try that was not done: what is there may be otherwise by now.
+    One in the place of an earlier try that was not done: what is there may be otherwise by then.
     """
     head, *behind = attempt.writes.queue
     is_again = head.verb is Verb.TAKE_OVER and "managedFields" in head.body.thaw()

@@ -134,15 +134,27 @@ def _before_the_next_apply(result: Result, items: list[ObjectResult]) -> Iterato
     """Name the flags without which an apply after a rollback is refused for others' sake."""
     if result["outcome"] != Outcome.ROLLED_BACK:
         return
-    owned = {name: None for item in items for name in writers_of(item)}
+    held = [item for item in items if writers_of(item) and not _is_scaled_alone(item)]
+    owned = {name: None for item in held for name in writers_of(item)}
     if owned:
-        held = [item for item in items if writers_of(item)]
         flags = shlex.join(take_over_flags(owned))
         yield f"{_name_objects(result, held)}: others wrote it; the next apply takes {flags}", ""
+    numbers = [object_name(result, item) for item in items if _is_scaled_alone(item)]
+    kept = [one for one in result["workloads"] if one["scaled_meanwhile"]]
+    scaled = list(dict.fromkeys([*numbers, *(workload_name(result, one) for one in kept)]))
+    if scaled:
+        names = some_names(scaled, _MOST_NAMED)
+        yield f"{names}: others scaled it; the next apply takes --replicas keep, or apply", ""
     paused = [workload_name(result, one) for one in result["workloads"] if one["paused"]]
     if paused:
         names = some_names(paused, _MOST_NAMED)
         yield f"{names}: ask whoever paused it; the next apply takes --resume", ""
+
+
+def _is_scaled_alone(item: ObjectResult) -> bool:
+    """Tell whether others changed nothing of an object since but its number of replicas."""
+    at_end = item["at_end"]
+    return at_end is not None and at_end["fields"] == ["spec.replicas"]
 
 
 def _is_leftover(result: Result, item: ObjectResult) -> bool:

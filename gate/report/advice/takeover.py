@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from gate.core.plan.replica_ownership import REPLICAS_PATH
 from gate.report.advice.commands import cluster_of
 from gate.report.advice.step import Step
 from gate.report.kinds import registry
@@ -15,6 +16,8 @@ from gate.report.schema.result import Result
 _STDIN: Final = "<stdin>"
 _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
+_FIELDS: Final = re.compile(r'conflicts? with "[^"]+"[^:]*: ([^;]+)')
+"""The fields in conflict with one manager, as that answer lists them."""
 
 
 def claims_of(result: Result, message: str) -> Iterator[Step]:
@@ -25,9 +28,19 @@ def claims_of(result: Result, message: str) -> Iterator[Step]:
     managers = managers_in(message)
     if not managers:
         return
+    if _is_about_replicas_alone(message):
+        yield _step_again(result, "to leave the number of replicas as it is", "--replicas", "keep")
+        yield _step_again(result, "to impose the manifest's", "--replicas", "apply")
+        return
     yield taking_step(result, "to take their fields over for good", managers)
     text = "to overwrite their values this once"
     yield _step_again(result, text, "--force-conflicts")
+
+
+def _is_about_replicas_alone(message: str) -> bool:
+    """Tell whether a conflict is about the number of replicas and no other field."""
+    lists = (found.split(",") for found in _FIELDS.findall(message))
+    return {field.strip() for fields in lists for field in fields} == {REPLICAS_PATH}
 
 
 def taking_step(result: Result, text: str, managers: Iterable[str]) -> Step:

@@ -21,7 +21,7 @@ from gate.report.document.actions import objects, rollback
 from gate.report.document.deletion import deletion
 from gate.report.document.evidence import evidence
 from gate.report.document.late_configuration import has_replaced_pods
-from gate.report.document.remarks import remarks
+from gate.report.document.remarks import find_scaled, remarks
 from gate.report.document.run import Run
 from gate.report.document.running_pods import is_left_paused, running
 from gate.report.document.samples import history
@@ -188,6 +188,7 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "changed": _is_changed(attempt, ref),
         "running": "unknown" if is_unsure else running(attempt, ref),
         "scaled_from": _count_scaled(attempt, ref, ending),
+        "scaled_meanwhile": ref in find_scaled(attempt),
         "paused": is_left_paused(attempt, ref),
         "deletion": gone,
         "undo_lacks": list(map(str, attempt.plan.target_set.undo.lacks.get(ref, ()))),

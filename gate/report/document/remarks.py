@@ -36,7 +36,7 @@ _SCALED_TO_ZERO: Final = "is scaled to zero, as --on-first-failure asks"
 
 def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
     """Return the warnings, one line each; from a lock the next apply knows that a pause is ours."""
-    scaled = _find_scaled(attempt)
+    scaled = find_scaled(attempt)
     return [
         *_iter_doubts(attempt),
         *_vacuous(attempt),
@@ -261,7 +261,7 @@ def _iter_scaled(attempt: Attempt, scaled: Mapping[Ref, str]) -> Iterator[str]:
         yield f"{attempt.plan.name_of(ref)} {numbers}: {scaler} has scaled it since"
 
 
-def _find_scaled(attempt: Attempt) -> dict[Ref, str]:
+def find_scaled(attempt: Attempt) -> dict[Ref, str]:
     """Return who has scaled each workload that went back, unless the last look says so.
 
     Nor is it said where an autoscaler decides, or nobody knows who did it.

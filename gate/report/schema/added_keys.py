@@ -28,6 +28,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
     },
     ("workloads",): {
         "scaled_from": 0,
+        "scaled_meanwhile": False,
         "paused": False,
         "deletion": None,
         "undone": None,

@@ -176,6 +176,12 @@ class AnyWorkload(TypedDict):
     scaled_from: Annotated[
         int, Meta(description="Replicas wanted until somebody scaled it to 0; 0 where nobody did.")
     ]
+    scaled_meanwhile: Annotated[
+        bool,
+        Meta(
+            description="Whether it went back, and keeps a number of replicas set since by others."
+        ),
+    ]
     paused: Annotated[
         bool, Meta(description="Whether it ended well and is paused: no change of it rolls out.")
     ]

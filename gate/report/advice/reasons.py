@@ -116,7 +116,7 @@ def _advise_if_rejected(result: Result, worst: WorkloadResult) -> Iterator[Step]
 def _advise_if_scaled_to_zero(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Lead to what served, then to what mends a fault that was seen, and to its pods at last."""
     yield from lead_back_from_zero(result)
-    fault = find_fault(worst)
+    fault = find_fault(worst) if worst["changed"] else None
     yield from advise_on_reason(fault, result, worst) if fault is not None else ()
     yield from scale_from_zero(result)
 

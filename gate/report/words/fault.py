@@ -56,8 +56,11 @@ def find_fault(workload: WorkloadResult) -> str | None:
 def find_fault_at_zero(result: Result, workload: WorkloadResult) -> str | None:
     """Return what was wrong with a new version, not judged yet, as somebody scaled it to 0.
 
-    It may have gone back since, because of another workload.
+    It may have gone back since, because of another workload. Nothing was wrong with one that was
+    never written: what is said of the write is about the scaling.
     """
+    if not workload["changed"]:
+        return None
     is_beside = any(one["reason"] == Reason.SIBLING_FAILED for one in workload["causes"])
     is_judged = is_restored(result, workload) and not is_beside
     is_scaled = workload["reason"] == Reason.SCALED_TO_ZERO and not is_judged

@@ -72,3 +72,16 @@ def test_a_recovery_names_the_flag_for_a_number_of_others(scene: Scene) -> None:
     assert SCALED in one_line(report(scene, result))
     assert_refused(scene.apply(settings("two"), web(2)), "Conflict")
     assert_verified(scene.apply(settings("two"), web(2), flags=("--replicas", "keep")))
+
+
+@pytest.mark.contract("B1873", "B61")
+def test_no_flag_is_named_for_what_kubectl_applied(scene: Scene) -> None:
+    """The next apply takes it over without one."""
+    assert_verified(scene.apply(settings("one"), web()))
+    with scene.applying(settings("two"), web(2, behaviour=CRASH)) as running:
+        running.wait_for_line("following")
+        scene.kubectl("apply", "-f", scene.manifest(settings("one")), check=True)
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert "--take-over" not in one_line(report(scene, result))
+    assert_verified(scene.apply(settings("three"), web(3)))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
+from gate.core.ssa.managed_fields import KUBECTL_APPLIERS
 from gate.report.advice.takeover import take_over_flags
 from gate.report.kinds import registry
 from gate.report.schema.result import ObjectResult, Result
@@ -21,6 +23,8 @@ from gate.report.words.object_names import (
 
 _MOST_NAMED = 3
 _DATA = ("ConfigMap", "Secret")
+_TAKEN_OVER_UNASKED: Final = {name for name, _ in KUBECTL_APPLIERS} - {"kubectl"}
+"""Whose fields an apply takes over without a flag; `kubectl` scales and patches as well."""
 _STAYING = ("changed", "kept")
 _LEFT_TO_RECOVER = (Reason.UNREACHABLE, Reason.UNAUTHORIZED)
 """Why an object did not go back that a `recover` sends again."""
@@ -134,8 +138,8 @@ def _before_the_next_apply(result: Result, items: list[ObjectResult]) -> Iterato
     """Name the flags without which an apply after a rollback is refused for others' sake."""
     if result["outcome"] != Outcome.ROLLED_BACK:
         return
-    held = [item for item in items if writers_of(item) and not _is_scaled_alone(item)]
-    owned = {name: None for item in held for name in writers_of(item)}
+    held = [item for item in items if _list_obstacles(item) and not _is_scaled_alone(item)]
+    owned = {name: None for item in held for name in _list_obstacles(item)}
     if owned:
         flags = shlex.join(take_over_flags(owned))
         yield f"{_name_objects(result, held)}: others wrote it; the next apply takes {flags}", ""
@@ -149,6 +153,11 @@ def _before_the_next_apply(result: Result, items: list[ObjectResult]) -> Iterato
     if paused:
         names = some_names(paused, _MOST_NAMED)
         yield f"{names}: ask whoever paused it; the next apply takes --resume", ""
+
+
+def _list_obstacles(item: ObjectResult) -> list[str]:
+    """Return the managers for whose fields the next apply takes a flag."""
+    return [name for name in writers_of(item) if name not in _TAKEN_OVER_UNASKED]
 
 
 def _is_scaled_alone(item: ObjectResult) -> bool:

@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.report.advice.commands import recovery_step, step_about
+from gate.report.advice.fixed_steps import RESUME
 from gate.report.advice.step import Step
 from gate.report.advice.undo import undo_steps
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.half_applied import has_run_alone, is_unwritten, is_written_back
+from gate.report.words.object_names import workload_name
 from gate.report.words.single_run import is_left_open
 from gate.report.words.version_names import baseline_words
 
+_MOST_RESUMED: Final = 3
 _FINISH: Final = "finish what this run left (back if incomplete, unless failures are kept):"
 _CLOSE: Final = "close the attempt; nothing of it can be taken back:"
 
@@ -22,14 +25,13 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise how to go on or back; without a lock there is nothing to recover.
 
     A way back is to be finished first, also one that was decided on and of which nothing could be
-    written: until then nothing that runs is what was meant to.
+    written: until then nothing that runs is what was meant to. What is paused half-way does not go
+    on by itself: its pause is named first.
     """
     is_going_back, was_to_go_back = is_written_back(result), result["rollback"] is not None
-    if is_left_open(worst):
-        text = "it goes on without the gate; to follow it to its end:"
-        yield step_about(result, worst, text, "verify")
-    elif not is_unwritten(worst) and not (was_to_go_back and result["recoverable"]):
-        yield step_about(result, worst, "follow the rollout, which goes on by itself:", "verify")
+    yield from _resume_paused(result)
+    if how := _how_to_follow(result, worst):
+        yield step_about(result, worst, how, "verify")
     if is_going_back and result["recoverable"]:
         yield recovery_step(result, "finish the rollback, and follow it to its end:")
     elif is_going_back:
@@ -44,6 +46,25 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
             back = baseline_words(worst, "what served before")
             yield from undo_steps(result, worst, f"or return to {back}:")
         yield Step("or apply again: it goes on from what runs")
+
+
+def _resume_paused(result: Result) -> Iterator[Step]:
+    """Name each pause that holds a workload half-way, with what ends it."""
+    for one in [one for one in result["workloads"] if one["paused"]][:_MOST_RESUMED]:
+        what = f"{workload_name(result, one)} is paused, and does not go on by itself"
+        yield step_about(result, one, f"{what}: {RESUME}", "resume")
+
+
+def _how_to_follow(result: Result, worst: WorkloadResult) -> str:
+    """Say how the rollout goes on, "" where there is none or `recover` follows it."""
+    if worst["paused"]:
+        return "" if is_written_back(result) else "then follow it to its end:"
+    if is_left_open(worst):
+        return "it goes on without the gate; to follow it to its end:"
+    is_to_be_recovered = result["rollback"] is not None and result["recoverable"]
+    if is_unwritten(worst) or is_to_be_recovered:
+        return ""
+    return "follow the rollout, which goes on by itself:"
 
 
 def _half_written(result: Result, worst: WorkloadResult) -> Iterator[Step]:

@@ -23,7 +23,7 @@ from gate.report.document.evidence import evidence
 from gate.report.document.late_configuration import has_replaced_pods
 from gate.report.document.remarks import find_scaled, remarks
 from gate.report.document.run import Run
-from gate.report.document.running_pods import is_left_paused, running
+from gate.report.document.running_pods import is_held_after_signal, is_left_paused, running
 from gate.report.document.samples import history
 from gate.report.document.trees import pod_shares, trees
 from gate.report.document.versions import (
@@ -189,7 +189,7 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "running": "unknown" if is_unsure else running(attempt, ref),
         "scaled_from": _count_scaled(attempt, ref, ending),
         "scaled_meanwhile": ref in find_scaled(attempt),
-        "paused": is_left_paused(attempt, ref),
+        "paused": is_left_paused(attempt, ref) or is_held_after_signal(attempt, ref),
         "deletion": gone,
         "undo_lacks": list(map(str, attempt.plan.target_set.undo.lacks.get(ref, ()))),
         "undo_conflicts": _list_undo_conflicts(attempt, ref),

@@ -135,6 +135,16 @@ def is_left_paused(attempt: Attempt, ref: Ref) -> bool:
     return is_good and live is not None and live.paused
 
 
+def is_held_after_signal(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a pause holds what a signal left half-way: it does not go on by itself."""
+    rollout, ending = attempt.workloads.rollouts.get(ref), attempt.result.endings.get(ref)
+    if rollout is None or ending is None or ending.outcome is not Outcome.INTERRUPTED:
+        return False
+    live = rollout.snapshot.live
+    is_complete = rollout.verdict(attempt.now).kind is VerdictKind.COMPLETE
+    return live is not None and live.paused and not is_complete
+
+
 def _runs_all(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a good end shows that every pod is of the new version, or that none is wanted.
 

@@ -183,7 +183,11 @@ class AnyWorkload(TypedDict):
         ),
     ]
     paused: Annotated[
-        bool, Meta(description="Whether it ended well and is paused: no change of it rolls out.")
+        bool,
+        Meta(
+            description="Whether it ended well and is paused: no change of it rolls out. After a"
+            " signal, whether a pause holds it half-way: it does not go on by itself."
+        ),
     ]
     deletion: Annotated[
         DeletionResult | None,

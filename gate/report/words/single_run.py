@@ -46,7 +46,8 @@ def stage_of(workload: WorkloadResult) -> Stage | None:
     has_failed = workload["reason"] in of_entry(workload).failures
     if has_failed or workload["running"] == "none" or workload["outcome"] == Outcome.VERIFIED:
         return Stage.ENDED
-    if Reason.PAUSED in (workload["reason"], *(cause["reason"] for cause in workload["causes"])):
+    causes = (cause["reason"] for cause in workload["causes"])
+    if workload["paused"] or Reason.PAUSED in (workload["reason"], *causes):
         return Stage.SUSPENDED
     return Stage.RUNNING if workload["lasting_effect"] else Stage.WAITING
 

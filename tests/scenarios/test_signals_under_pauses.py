@@ -96,3 +96,26 @@ def test_a_job_that_was_suspended_is_left_suspended(scene: Scene) -> None:
     assert "by SIGTERM; job/migrate was left suspended" in said
     assert f"job/migrate {PAUSED}rollout-gate resume job/migrate" in said
     assert "goes on without the gate" not in said
+
+
+@pytest.mark.contract("B1886")
+@pytest.mark.sandbox_only("what is said is the same on any cluster")
+@pytest.mark.parametrize("how", ["complete", "paused", "kept"])
+def test_a_dry_run_says_why_a_recovery_would_go_forward(scene: Scene, how: str) -> None:
+    """Complete, paused half-way, or not to be taken back: only one of them is true."""
+    assert_verified(scene.apply(web()))
+    flags = ("--on-failure", "keep") if how == "kept" else ()
+    with scene.applying(SLOW, flags=flags) as running:
+        running.wait_for_line("1 of 2 new pods available")
+        _interrupt(scene, running, pauses=how == "paused")
+    if how == "complete":
+        scene.objects.wait_complete("web")
+    said = scene.gate("apply", "--dry-run", "--resume", "-f", scene.manifest(web(2))).stderr
+    reasons = {
+        "complete": "as it is complete",
+        "paused": "as deployment/web is paused half-way",
+        "kept": "as nothing of it is to be taken back",
+    }
+    assert [why for why, text in reasons.items() if f"finish it forward, {text}" in said] == [
+        how
+    ], said

@@ -16,9 +16,10 @@ from gate.core.kinds.registry import has_way_back, locks_of
 from gate.core.model.fact import Known
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
+from gate.core.plan.plan import Plan
 from gate.core.plan.record import Record
 from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
-from gate.core.recovery.resumption import resume
+from gate.core.recovery.resumption import is_paused_half_way, list_incomplete, resume
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import GateError
 from gate.kube.answers.failures import ApiError
@@ -83,7 +84,8 @@ def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
         return ""
     waits = _describe_wait(session, place, snapshots)
     if not plan.resumed.back:
-        return f"an apply would first finish it forward, as it is complete{waits}"
+        why = _why_forward(plan, session.clock.now())
+        return f"an apply would first finish it forward, as {why}{waits}"
     ways = [
         f"{one.ref} to {one.baseline.value!s}"
         for one in record.followed
@@ -91,6 +93,17 @@ def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
     ]
     ended = f": {', '.join(ways)}" if ways else ""
     return f"an apply would first take it back, by what is there now{ended}{waits}"
+
+
+def _why_forward(plan: Plan, at: float) -> str:
+    """Say why nothing goes back; what runs once and is gone since had come to its end."""
+    incomplete = [one for one in list_incomplete(plan, at) if one.snapshot.live is not None]
+    if not incomplete:
+        return "it is complete"
+    if all(map(is_paused_half_way, incomplete)):
+        names = ", ".join(str(one.ref) for one in incomplete)
+        return f"{names} {'is' if len(incomplete) == 1 else 'are'} paused half-way"
+    return "nothing of it is to be taken back"
 
 
 def _describe_wait(session: Session, place: Held, snapshots: Mapping[Ref, Snapshot]) -> str:

@@ -241,7 +241,7 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     ours = {ref for ref in sorted_.by_ref if sorted_.by_ref[ref] is not ObjectState.OTHERS}
     if _is_half_applied(sorted_):
         return True
-    if _is_held(plan, ours, at):
+    if _is_held(plan, at):
         return False
     record = sorted_.record
     if record.checks and record.policy.response.on_inconclusive is OnInconclusive.ROLLBACK:
@@ -266,19 +266,24 @@ def _find_gone(sorted_: _Sorted) -> frozenset[Ref]:
     return find_gone_after_end(sorted_.record, written, absent)
 
 
-def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:
-    """Tell whether every incomplete workload was paused half-way.
+def _is_held(plan: Plan, at: float) -> bool:
+    """Tell whether every incomplete workload was paused half-way."""
+    waiting = list_incomplete(plan, at)
+    return bool(waiting) and all(map(is_paused_half_way, waiting))
 
-    A write to one of those moves no pod. A pause before the first new pod does not count: a
-    return is complete at once there.
+
+def list_incomplete(plan: Plan, at: float) -> tuple[Target, ...]:
+    """Return what a resumed attempt found incomplete, without what others have taken over."""
+    departed = plan.resumed.departed if plan.resumed is not None else {}
+    ours = (one for one in plan.targets if one.ref not in departed)
+    return tuple(one for one in ours if not _is_found_complete(plan, one, at))
+
+
+def is_paused_half_way(target: Target) -> bool:
+    """Tell whether a pause holds a workload so that a write to it moves no pod.
+
+    A pause before the first new pod does not count: a return is complete at once there.
     """
-    waiting = [
-        one for one in plan.targets if one.ref in ours and not _is_found_complete(plan, one, at)
-    ]
-    return bool(waiting) and all(map(_is_paused_half_way, waiting))
-
-
-def _is_paused_half_way(target: Target) -> bool:
     live = target.snapshot.live
     if live is None or not live.paused:
         return False

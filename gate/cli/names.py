@@ -9,8 +9,8 @@ import click
 from gate.core.model.objects import SUBDOMAIN
 
 EXPLANATION: Final = (
-    "NAME is the name of a Deployment, or a kind and a name, as in sts/db. The kinds are deployment"
-    " (deploy), statefulset (sts), daemonset (ds) and job."
+    "NAME is the name of a Deployment, or a kind and a name, as in sts/db or deployment.apps/web."
+    " The kinds are deployment (deploy), statefulset (sts), daemonset (ds) and job."
 )
 """What a help and an error say; a test holds it against the registry, which loads slowly."""
 
@@ -22,14 +22,17 @@ class WorkloadArgument(click.Argument):
 def workload_name(text: str) -> str:
     """Return the workload that `text` means; BadParameter if it means none.
 
-    A Deployment is its name alone, another one has its kind before it, as in `statefulset/db`.
+    A Deployment is its name alone, another one has its kind before it, as in `statefulset/db`;
+    kinds are taken in all forms that kubectl takes and prints.
     """
     from gate.kube.kinds import registry
 
     word, slash, name = text.rpartition("/")
     kind = registry.find_by_word(word) if slash else registry.DEFAULT
     if kind is None:
-        raise click.BadParameter(f"{text} names no workload that is judged. {EXPLANATION}")
+        near = registry.find_near_word(word) if SUBDOMAIN.fullmatch(name) else None
+        guess = f" (did you mean {near.words[0]}/{name}?)" if near is not None else ""
+        raise click.BadParameter(f"{text} names no workload that is judged{guess}. {EXPLANATION}")
     if not SUBDOMAIN.fullmatch(name):
         raise click.BadParameter(f"{text} cannot be the name of a {kind.watched.kind}")
     return name if kind is registry.DEFAULT else f"{kind.words[0]}/{name}"

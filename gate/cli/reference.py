@@ -28,7 +28,8 @@ For looking things up: every command, option and exit code. Generated from the d
 `gate/config/settings.py` by `python -m gate.cli.reference > docs/cli.md`.
 
 - `NAME`: a Deployment, as `web`, `deployment/web` or `deploy/web`; or another workload with its
-  kind: `statefulset/db` or `sts/db`, `daemonset/agent` or `ds/agent`, `job/migrate`
+  kind: `statefulset/db` or `sts/db`, `daemonset/agent` or `ds/agent`, `job/migrate`. Kinds are
+  taken in the plural, in any case and with their group, too, as in `deployment.apps/web`
 - `DURATION`: seconds, or like `90s`, `10m`, `1h30m`
 - `N|N%`: a count or a share of the pods
 - `KIND=VALUE`: a duration for {_join_names(GRACES)}, a count for {_join_names(COUNTS)}; or `{OFF}`

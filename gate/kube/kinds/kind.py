@@ -60,5 +60,17 @@ class WorkloadResources:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What a command line may say for its kind, the usual one first."""
+        """What a command line says for its kind, the usual one first."""
         return tuple(filter(None, (self.watched.kind.lower(), self.short_name)))
+
+    @property
+    def all_words(self) -> tuple[str, ...]:
+        """What a command line may say for its kind, in lower case and without its group."""
+        return (*self.words, self.watched.resource.plural)
+
+    def is_called(self, word: str) -> bool:
+        """Tell whether kubectl takes or prints `word` for its kind, as `Deployments.apps`."""
+        called, dot, place = word.lower().partition(".")
+        resource = self.watched.resource
+        places = (resource.group, f"{resource.version}.{resource.group}")
+        return called in self.all_words and (place in places if dot else True)

@@ -54,6 +54,9 @@ DEFAULT: Final = deployment.WORKLOAD
 SCALED_BY_DEFAULT: Final = deployment.DEPLOYMENTS
 """What a KEDA ScaledObject scales that names no kind (keda.sh/v1alpha1 ScaleTarget)."""
 
+_LIKENESS: Final = 0.8
+"""How alike a misspelt word is: CronJob and DeploymentConfig are kinds of their own."""
+
 _BY_NAME: Final = {
     (one.watched.resource.api_version, one.watched.resource.kind): one for one in WORKLOADS
 }
@@ -66,7 +69,17 @@ def find_workload(ref: Ref) -> WorkloadResources | None:
 
 def find_by_word(word: str) -> WorkloadResources | None:
     """Return the workload kind that a word on a command line means, as in `sts`, else None."""
-    return next((one for one in WORKLOADS if word in one.words), None)
+    return next((one for one in WORKLOADS if one.is_called(word)), None)
+
+
+def find_near_word(word: str) -> WorkloadResources | None:
+    """Return the workload kind that a word misspells, or names with another group, else None."""
+    from difflib import get_close_matches
+
+    known = {each: one for one in WORKLOADS for each in one.all_words}
+    called = word.lower().partition(".")[0]
+    near = [] if "/" in word else get_close_matches(called, known, n=1, cutoff=_LIKENESS)
+    return known[near[0]] if near else None
 
 
 def workload_of(ref: Ref) -> WorkloadResources:

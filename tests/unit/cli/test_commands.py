@@ -157,7 +157,16 @@ def test_a_kind_before_the_name_means_that_kind(text: str, canonical: str) -> No
 @pytest.mark.parametrize(
     "text",
     [
-        *("pod/web", "Deployment/web", "/web", "deploy/", "", "deploy/web/x", "../secrets"),
+        *(
+            "pod/web",
+            "deployment./web",
+            "deployment.apps.v1/web",
+            "/web",
+            "deploy/",
+            "",
+            "deploy/web/x",
+            "../secrets",
+        ),
         *("Web", "-web", "web.", "a..b", "web\n", "w" * 254, "web?x=1"),
     ],
 )
@@ -165,6 +174,39 @@ def test_anything_else_is_refused(text: str) -> None:
     """Another kind, and what no Deployment can be called: it would become part of a URL."""
     with pytest.raises(click.BadParameter):
         workload_name(text)
+
+
+@pytest.mark.contract("B1887")
+@pytest.mark.parametrize(
+    ("texts", "canonical"),
+    [
+        ("deployment.apps/web deployments/web Deployment/web DEPLOY/web deploy.apps/web", "web"),
+        ("deployments.apps/web deployment.v1.apps/web Deployments.V1.Apps/web", "web"),
+        ("statefulset.apps/db StatefulSet/db statefulsets/db STS/db sts.apps/db", "statefulset/db"),
+        ("daemonset.apps/agent DaemonSets/agent Ds/agent ds.v1.apps/agent", "daemonset/agent"),
+        ("job.batch/migrate jobs/migrate Job/migrate jobs.v1.batch/migrate", "job/migrate"),
+    ],
+)
+def test_a_kind_is_taken_in_every_form_that_kubectl_has(texts: str, canonical: str) -> None:
+    """What `kubectl get -o name` prints can be pasted."""
+    assert {workload_name(text) for text in texts.split()} == {canonical}
+
+
+@pytest.mark.contract("B1887")
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        *(("deploymnt/web", "deployment/web"), ("deployment.extensions/web", "deployment/web")),
+        *(("job.apps/migrate", "job/migrate"), ("Statefullset/db", "statefulset/db")),
+        *(("cronjob/web", ""), ("deploymentconfig/web", ""), ("rs/web", ""), ("pod/web", "")),
+        *(("deployment/web/x", ""), ("deploymnt/-", ""), ("replicaset.apps/web", "")),
+    ],
+)
+def test_a_refusal_names_the_form_that_is_near(text: str, guess: str) -> None:
+    """Another kind is no misspelt one."""
+    with pytest.raises(click.BadParameter) as refused:
+        workload_name(text)
+    assert re.findall(r"\(did you mean (\S+)\?\)", refused.value.message) == [guess] * bool(guess)
 
 
 @pytest.mark.contract("B180")

@@ -58,9 +58,13 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         (
             "a version that failed: rollback is off, nothing is there to go back to,"
             " or this run had not changed it; nothing of a new workload that `--on-first-failure`"
-            " deletes or scales to 0"
+            " deletes or scales to 0. Where `verify` misses the image of `--expect-image`"
+            " (`Superseded`): another one, not judged, which may be healthy"
         ),
-        "apply a version that works, or `rollout-gate undo NAME` to an older one",
+        (
+            "apply a version that works, or `rollout-gate undo NAME` to an older one; where an"
+            " expected image is missed, undo nothing: find out whether its rollout has begun"
+        ),
     ),
     Outcome.INCONCLUSIVE: (
         (

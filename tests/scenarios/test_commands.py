@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from gate.cli.exit_codes import MEANINGS
+from gate.core.model.outcome import Outcome
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -149,7 +151,7 @@ def test_verify_steps_back_from_a_newer_version(scene: Scene) -> None:
     assert_ended(result, 8, "superseded", "Superseded", running="other")
 
 
-@pytest.mark.contract("B198")
+@pytest.mark.contract("B198", "B1888")
 def test_verify_wants_the_image_that_it_was_told(scene: Scene) -> None:
     """Another image than the one that is expected is 6, although it runs well."""
     scene.serve(web())
@@ -157,6 +159,10 @@ def test_verify_wants_the_image_that_it_was_told(scene: Scene) -> None:
     result = scene.gate("verify", "web", "--expect-image", "shop/web:2")
     assert result.exit_code == 6, str(result)
     assert "shop/web:2" in result.stderr + result.stdout
+    assert "rollout-gate undo" not in result.stderr + result.stdout
+    runs, step = MEANINGS[Outcome.FAILED]
+    assert "another one, not judged, which may be healthy" in runs
+    assert "where an expected image is missed, undo nothing" in step
 
 
 # status and history

@@ -51,8 +51,8 @@ class CommandContext:
         return self if keeper is None else replace(self, keeper=keeper, memory=keeper)
 
     def with_memory_of(self, refs: Iterable[Ref]) -> CommandContext:
-        """Read what the locks of workloads remember, without taking them."""
-        memory = look_at_locks(self.session, self.settings, self.console, refs)
+        """Read what the locks of workloads remember, each once, without taking them."""
+        memory = look_at_locks(self.session, self.settings, self.console, refs, self.memory)
         return replace(self, memory=memory)
 
     def with_lock_lane(self) -> CommandContext:

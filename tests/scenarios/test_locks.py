@@ -133,6 +133,22 @@ def test_a_preflight_only_looks(scene: Scene, program: PlayedGate) -> None:
         first.kill()
 
 
+@pytest.mark.contract("B1889")
+def test_a_dry_run_of_an_undo_says_once_who_holds_each_lock(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """It looks at the workload first, then at those that were verified with it."""
+    for version in (1, 2):
+        assert_verified(scene.apply(web(version), web(version, name="api")))
+    path = scene.manifest(web(3, behaviour=SLOW), web(3, name="api", behaviour=SLOW))
+    with program.start("apply", "-f", path) as first:
+        first.wait_for_line(UNDER_WAY)
+        said = program("undo", "web", "--dry-run").stderr
+        counts = {name: said.count(f"deployment/{name} is locked by") for name in ("web", "api")}
+        first.kill()
+    assert counts == {"web": 1, "api": 1}, said
+
+
 @pytest.mark.contract("B527", "B530")
 def test_attempts_without_a_deployment_are_named_by_their_objects(
     scene: Scene, program: PlayedGate

@@ -65,11 +65,12 @@ def run_undo(start: CommandStart, name: str) -> Attempt | Passed:
         dry_run = start.settings.dry_run
         if dry_run:
             _refuse_unfinished(live.object.ref, ask().recovery)
-        history = context.with_memory_of([live.object.ref]).memory.history(live.object.ref)
+        looked = context.with_memory_of([live.object.ref])
+        history = looked.memory.history(live.object.ref)
         gone = _find_gone(context, live.object.ref, history)
         members = members_of_sets(live.object.ref, history.without_namespaces(gone))
         if dry_run:
-            ready = plan_undo(_without(context.with_memory_of(members), gone), name, named)
+            ready = plan_undo(_without(looked.with_memory_of(members), gone), name, named)
             return end_dry_run(ready.plan, NOTHING_WRITTEN)
 
         # Lock the workload, and all those that it may return together with.

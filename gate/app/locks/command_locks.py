@@ -9,7 +9,7 @@ from typing import Final
 from gate.app.locks.acquisition import LockTaking, take_within
 from gate.app.locks.held_locks import history_of
 from gate.app.locks.keeper import Keeper
-from gate.app.locks.memory import MemorySnapshot, secret_permissions
+from gate.app.locks.memory import Memory, MemorySnapshot, secret_permissions
 from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.verified_bodies import VerifiedBodies
 from gate.app.runtime.console import Console
@@ -195,12 +195,18 @@ def _unsaid(_: str) -> None:
 
 
 def look_at_locks(
-    session: Session, settings: Settings, console: Console, refs: Iterable[Ref]
+    session: Session, settings: Settings, console: Console, refs: Iterable[Ref], seen: Memory
 ) -> MemorySnapshot:
-    """Read the locks of workloads without taking them; report their holders."""
+    """Read the locks of workloads without taking them; report their holders.
+
+    What was `seen` by an earlier look is kept, and neither read nor reported again.
+    """
     client = lock_client(session)
     leases, histories = Leases(client), dict[Ref, History]()
-    for ref in sorted(ref for ref in refs if is_workload(ref)) if settings.lock else ():
+    if isinstance(seen, MemorySnapshot):
+        histories |= seen.found
+    unseen = {ref for ref in refs if is_workload(ref)} - histories.keys()
+    for ref in sorted(unseen) if settings.lock else ():
         lock = lock_of(ref)
         try:
             held = leases.read(lock)

@@ -12,10 +12,20 @@ from dataclasses import replace
 from functools import partial
 
 from gate.core.attempt.state import Attempt
+from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref, Watched
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Asking, Collect, Read, Release, RemovePod, SaveRecord, Write
+from gate.core.protocol.effects import (
+    Asking,
+    Collect,
+    FindUsers,
+    Read,
+    Release,
+    RemovePod,
+    SaveRecord,
+    Write,
+)
 from gate.core.protocol.events import (
     Collected,
     ContactFailed,
@@ -24,6 +34,7 @@ from gate.core.protocol.events import (
     Recorded,
     Released,
     Removal,
+    UsersFound,
     Woke,
 )
 from gate.core.rollout.observations import Kind, Observed, Vanished
@@ -163,6 +174,8 @@ def _answer(world: World, effect: Asking) -> Stepped:
             return removed(world, effect, Removal.ACCEPTED)
         case Collect():
             return heard(world, Collected(now, effect_id, ()))
+        case FindUsers():
+            return heard(world, UsersFound(now, effect_id, FrozenMap()))
         case Release(closed=closed):
             world = world._replace(lease=world.lease.released(closed))
             return heard(world, Released(now, effect_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.report.formats.labelled_rows import Block
+from gate.report.formats.labelled_rows import Block, describe_elsewhere
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.result import EvidenceResult, WorkloadResult
 from gate.report.style.style import Style, Symbol
@@ -38,10 +38,21 @@ def evidence_lines(
         most = _LOG_LINES if index == 0 else _OTHER_LINES
         if room - len(block.lines) < _LEAST_ROOM:
             break
-        block.row("evidence", heading, min(_MOST_HEADING_LINES, room - len(block.lines)))
-        shown = quoted[-most:] if is_end else quoted[:most]
-        for line in shown[: room - len(block.lines)]:
+        start = len(block.lines)
+        block.row("evidence", heading, _MOST_HEADING_LINES)
+        most = min(most, room - len(block.lines))
+        if most < min(1, len(quoted)):
+            return block.lines[:start]
+        shown = quoted[max(0, len(quoted) - most) :] if is_end else quoted[:most]
+        for line in shown:
             block.line("evidence", line, style.sign(Symbol.QUOTE))
+    return block.lines
+
+
+def left_out_lines(style: Style) -> list[str]:
+    """Say that no evidence is shown, for advice may point to it."""
+    block = Block(style)
+    block.row("evidence", f"no room for it: {describe_elsewhere(1)}", 1)
     return block.lines
 
 

@@ -13,6 +13,11 @@ _INDENT = "  "
 _MOST_LINES_OF_A_ROW = 100
 
 
+def describe_elsewhere(count: int) -> str:
+    """Say where so many things stand that are left out here."""
+    return f"the result document has {'it' if count == 1 else 'them all'} (--output json)"
+
+
 class Block:
     """Lines under labels; all but commands fit the width of the stream.
 

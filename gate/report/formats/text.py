@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final, get_args
 
 from gate.core.model.outcome import LOCK_REASONS, WELL, Outcome, Reason
@@ -14,10 +15,11 @@ from gate.duration import format_seconds
 from gate.report.advice.next_steps import next_steps
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
-from gate.report.formats.evidence_lines import evidence_lines
-from gate.report.formats.labelled_rows import Block
+from gate.report.formats.evidence_lines import evidence_lines, left_out_lines
+from gate.report.formats.labelled_rows import Block, describe_elsewhere
+from gate.report.formats.warning_rows import SHARES, Share, add_warnings
 from gate.report.kinds import registry
-from gate.report.schema.result import Action, Result, RollbackResult, Running, WorkloadResult
+from gate.report.schema.result import Action, Result, Running, WorkloadResult
 from gate.report.schema.version import Version
 from gate.report.style.style import Style, columns, pad
 from gate.report.words.facts import (
@@ -29,7 +31,6 @@ from gate.report.words.fault import (
     has_only_failed_checks,
     is_failed_promotion,
     verb_of,
-    why_unverified,
 )
 from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
@@ -44,7 +45,7 @@ from gate.report.words.object_names import (
     workload_name,
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
-from gate.report.words.unfinished import describe_writing, has_written
+from gate.report.words.timed_rollback import describe_rollback
 from gate.report.words.version_names import (
     find_serving,
     is_last_verified,
@@ -58,23 +59,19 @@ from gate.report.words.worst import rank_workloads, worst_workload
 MOST_LINES = 40
 _MOST_DETAILED = 2
 _MOST_LISTED = 8
+_FEW_LISTED = 2
+"""Used if there would be no room for evidence."""
 _MOST_CAUSES = 3
 _CLOCKS = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
 """Rules that say nothing of what was wrong: the first cause does, also of several workloads."""
 _POD_COUNT = re.compile(r" \(\d+ of \d+ (?:created pods|pods created)\)$")
 """How many pods a cause holds for, as written in documents of this and of earlier versions."""
-_MOST_WARNINGS = 3
-_MOST_WARNING_LINES = 4
-_FEW_WARNING_LINES = 2
-"""Used if there would be no room for what happened."""
 _MOST_STEP_LINES = 5
 """What is to be typed comes at the end of a step, as a flag: no advice of ours is longer."""
 _MOST_CHECK_LINES = 4
 _LEAST_EVIDENCE_LINES = 12
-"""Where there may be more lines than a screen has."""
+"""What evidence gets where nobody counts lines, and before warnings of the lint on a screen."""
 _MOST_NAMED = 6
-_ELSEWHERE = "the result document has them all (--output json)"
-_MOST_NAME_LINES = 6
 _MOST_IMAGE_LINES = 4
 
 
@@ -84,34 +81,57 @@ def verdict_text(result: Result, style: Style, *, is_whole: bool = False) -> str
     On a terminal two lines have to do for what happened. `is_whole` where nobody counts lines, as
     in the log of a CI job: then nothing is cut, and there may be more.
     """
-    above = Block(style, is_whole=is_whole)
-    below = _below(Block(style, is_whole=is_whole), result, _MOST_WARNING_LINES)
-    if len(below.lines) > MOST_LINES // 2 and not is_whole:
-        below = _below(Block(style), result, _FEW_WARNING_LINES)
-    _where(above, result)
-    _listing(above, result, style)
     detailed = _select_detailed(result)
-    for workload in detailed:
-        _details(above, result, workload)
-    if not detailed and (result["workloads"] or result["outcome"] != Outcome.APPLIED):
-        above.row("why", f"{result['reason']}: {result['message']}", lines=4)
-    for line in check_lines(result["checks"], style):
-        above.row("checks", line, _MOST_CHECK_LINES)
-    top = [*headline(result, style, is_whole=is_whole), *above.lines]
-    if not is_whole:
-        top = top[: MOST_LINES - len(below.lines)]
-    room = MOST_LINES - len(top) - len(below.lines)
+    quote = partial(evidence_lines, result["checks"], detailed, style, is_whole=is_whole)
+    top = _above(result, style, detailed, _MOST_LISTED, is_whole=is_whole)
     if is_whole:
-        room = max(room, _LEAST_EVIDENCE_LINES)
-    quoted = evidence_lines(result["checks"], detailed, style, room, is_whole=is_whole)
-    return "\n".join([*top, *quoted, *below.lines]) + "\n"
+        below = _below(Block(style, is_whole=True), result, SHARES[0])
+        room = max(MOST_LINES - len(top) - len(below), _LEAST_EVIDENCE_LINES)
+        return "\n".join([*top, *quote(room), *below]) + "\n"
+    wanted = len(quote(_LEAST_EVIDENCE_LINES))
+    below = _fit_below(result, style, MOST_LINES - len(top) - wanted)
+    quoted = quote(MOST_LINES - len(top) - len(below))
+    if wanted and not quoted:
+        top = _above(result, style, detailed, _FEW_LISTED, is_whole=False)
+        below = _fit_below(result, style, MOST_LINES - len(top) - wanted)
+        quoted = quote(MOST_LINES - len(top) - len(below)) or left_out_lines(style)
+    top = top[: max(0, MOST_LINES - len(quoted) - len(below))]
+    return "\n".join([*top, *quoted, *below]) + "\n"
 
 
-def _below(block: Block, result: Result, warning_lines: int) -> Block:
-    """Add what was done and what to do, with `warning_lines` lines for each warning."""
-    _changes(block, result, warning_lines)
+def _above(
+    result: Result,
+    style: Style,
+    detailed: Sequence[WorkloadResult],
+    most_listed: int,
+    *,
+    is_whole: bool,
+) -> list[str]:
+    """Return the lines of what happened, and why."""
+    block = Block(style, is_whole=is_whole)
+    _where(block, result)
+    _listing(block, result, style, most_listed)
+    for workload in detailed:
+        _details(block, result, workload)
+    if not detailed and (result["workloads"] or result["outcome"] != Outcome.APPLIED):
+        block.row("why", f"{result['reason']}: {result['message']}", lines=4)
+    for line in check_lines(result["checks"], style):
+        block.row("checks", line, _MOST_CHECK_LINES)
+    return [*headline(result, style, is_whole=is_whole), *block.lines]
+
+
+def _fit_below(result: Result, style: Style, room: int) -> list[str]:
+    """Return what was done and what to do, as whole as there is room for."""
+    tries = [_below(Block(style), result, share) for share in SHARES]
+    return next((lines for lines in tries if len(lines) <= room), tries[-1])
+
+
+def _below(block: Block, result: Result, share: Share) -> list[str]:
+    """Return the lines of what was done and what to do."""
+    _changes(block, result, share.name_lines)
+    add_warnings(block, result, share)
     _next(block, result)
-    return block
+    return block.lines
 
 
 def _where(block: Block, result: Result) -> None:
@@ -126,18 +146,19 @@ def _where(block: Block, result: Result) -> None:
     block.row("run", ", ".join(run))
 
 
-def _listing(block: Block, result: Result, style: Style) -> None:
+def _listing(block: Block, result: Result, style: Style, most: int) -> None:
     """List several workloads, the one that decided first."""
     if len(result["workloads"]) < 2:  # noqa: PLR2004 - several
         return
     ranked = rank_workloads(result)
-    rows = [_make_row(result, workload, style) for workload in ranked[:_MOST_LISTED]]
+    rows = [_make_row(result, workload, style) for workload in ranked[:most]]
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
         block.cells("ended", "  ".join(pad(cell, width) for cell, width in cells).rstrip())
-    if len(ranked) > len(rows):
-        block.row("ended", f"and {len(ranked) - len(rows)} more: {_ELSEWHERE}")
+    left = len(ranked) - len(rows)
+    if left:
+        block.row("ended", f"and {left} more: {describe_elsewhere(left)}")
 
 
 def _make_row(result: Result, workload: WorkloadResult, style: Style) -> tuple[str, ...]:
@@ -345,48 +366,19 @@ def _version(workload: WorkloadResult, version: Version) -> str:
     return version_words(version) + called
 
 
-def _changes(block: Block, result: Result, warning_lines: int) -> None:
+def _changes(block: Block, result: Result, name_lines: int) -> None:
     rollback = result["rollback"]
     if rollback is not None:
-        block.row("rollback", _rollback(result, rollback))
+        block.row("rollback", describe_rollback(result, rollback))
     for action in _ACTIONS:
         names = [
             object_name(result, item) for item in result["objects"] if item["action"] == action
         ]
         if names:
-            block.row(action, block.join_names(names, _MOST_NAME_LINES), _MOST_NAME_LINES)
+            block.row(action, block.join_names(names, name_lines), name_lines)
     unjudged = [object_name(result, item) for item in list_not_judged(result)]
     if unjudged and result["outcome"] == Outcome.VERIFIED:
         block.row("unjudged", some_names(unjudged, _MOST_NAMED))
-    for warning in result["warnings"][:_MOST_WARNINGS]:
-        block.row("warning", warning, warning_lines)
-    if len(result["warnings"]) > _MOST_WARNINGS:
-        block.row("warning", f"and {len(result['warnings']) - _MOST_WARNINGS} more: {_ELSEWHERE}")
-
-
-def _rollback(result: Result, rollback: RollbackResult) -> str:
-    """Say when a way back was written, and how long after that it ended, and how."""
-    took = format_seconds(rollback["duration_seconds"] - rollback["written_after_seconds"])
-    written = describe_writing(result, rollback)
-    if not has_written(result, rollback):
-        return f"{written} within {took}"
-    end = _rollback_end(result, rollback)
-    is_at_once = rollback["verified"] and took == format_seconds(0)
-    return f"{written}, {end} {'at once' if is_at_once else f'after {took}'}"
-
-
-def _rollback_end(result: Result, rollback: RollbackResult) -> str:
-    """Say how a way back ended; if no workload has a pod, nothing was shown to work."""
-    returned = [one for one in result["workloads"] if one["outcome"] == Outcome.ROLLED_BACK]
-    if not rollback["verified"]:
-        alone = result["outcome"] == Outcome.ROLLED_BACK and not returned
-        ends = {one["outcome"] for one in result["workloads"]}
-        if {Outcome.ROLLBACK_FAILED, Outcome.ROLLED_BACK} <= ends:
-            return "not all of it verified"
-        return "configuration alone" if alone else "not verified"
-    empty = bool(returned) and all(one["running"] == "none" for one in returned)
-    is_as_before = any(map(why_unverified, returned))
-    return "complete without a pod" if empty else "complete" if is_as_before else "verified"
 
 
 _ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if action != "unchanged")

@@ -15,6 +15,7 @@ __all__ = [
     "object_names",
     "refusal",
     "single_run",
+    "timed_rollback",
     "unfinished",
     "version_names",
     "worst",

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.manifests.kinds.rules import LintCode
 from gate.report.advice.next_steps import next_steps
 from gate.report.document.document import minimal
 from gate.report.formats.text import MOST_LINES, verdict_text
-from gate.report.schema.result import Result
+from gate.report.schema.result import CrashResult, Result
 from gate.report.style.style import Style, columns
 from gate.report.words.headline import headline
 from tests.table import each
@@ -114,6 +115,81 @@ def test_what_is_too_much_says_where_all_of_it_stands(width: int) -> None:
     assert "and 2 more: the result document has them all (--output json)" in shown
 
 
+LINT = "web.yaml:1: deployment/web: what is so in the manifest, at some length [{}]"
+
+
+def crowded(count: int, *warnings: str) -> Result:
+    """Return what a crash of the first of `count` Deployments led to, with its log."""
+    bad, *others = (
+        workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, "baseline", f"web-{number}")
+        for number in range(count)
+    )
+    crash: CrashResult = {"container": "web", "init": False, "has_last_words": False}
+    bad |= {
+        "reason": Reason.CRASH_LOOP,
+        "evidence": [log_result("up\n" * 9 + "the schema is missing")],
+    }
+    bad |= {"causes": [cause_of("CrashLoop", "said", 1, crash=crash)]}
+    bad |= {"message": "exit code 1 of the web container, and so on " * 5}
+    result = result_of(bad, *others)
+    names = [one["name"] for one in result["workloads"]]
+    written = [object_result(kind="Deployment", name=one, action="restored") for one in names]
+    return {**result, "objects": written, "warnings": list(warnings)}
+
+
+@pytest.mark.contract("B1880")
+@pytest.mark.parametrize("code", LintCode)
+def test_evidence_comes_before_the_lint(code: LintCode) -> None:
+    """What happened is told, and how many are left out; where there is room, nothing is."""
+    lint = [f"{LINT.format(code)}".replace("some", "some " * 20 + str(n)) for n in range(3)]
+    happened = "configmap/settings could not be restored: no"
+    for number, shown in ((1, 2), (8, 0)):
+        lines = verdict_text(crowded(number, happened, *lint), Style(width=80)).splitlines()
+        text = " ".join(" ".join(lines).split())
+        assert len(lines) <= MOST_LINES
+        assert "│ the schema is missing" in text
+        assert happened in text
+        assert text.count(f"[{code}]") == shown
+        left = "it" if shown == 2 else "them all"
+        assert f"and {3 - shown} more about the manifest: the result document has {left}" in text
+    whole = verdict_text(crowded(8, happened, *lint), Style(width=80), is_whole=True)
+    assert whole.count(f"[{code}]") == 2, "as many as ever"
+
+
+@pytest.mark.contract("B1880")
+def test_warnings_of_what_happened_are_not_the_lints() -> None:
+    """They are shown whole where they fit, whatever brackets are in them."""
+    said = [
+        f"configmap/c{n} could not be restored: quota [1] of [team-a] is used up" for n in (1, 2)
+    ]
+    text = verdict_text(crowded(8, *said), Style(width=80))
+    assert "│ the schema is missing" in text
+    assert text.count("is used up") == 2
+
+
+@pytest.mark.contract("B1880")
+def test_of_a_log_the_last_lines_have_the_room() -> None:
+    """They tell most."""
+    text = verdict_text(crowded(8, LINT.format(LintCode.ONE_REPLICA)), Style(width=40))
+    assert "│ the schema is missing" in text
+    assert text.count("│ up") < 9
+
+
+@pytest.mark.contract("B1881")
+def test_evidence_without_any_room_says_where_it_stands() -> None:
+    """A narrow screen: the worst workloads are listed, the reason stands, and no lint."""
+    lint = [LINT.format(code) for code in LintCode]
+    happened = [f"configmap/c{n} could not be restored: {'it is refused ' * 9}" for n in (1, 2)]
+    lines = verdict_text(crowded(8, *happened, *lint), Style(width=40)).splitlines()
+    text = " ".join(" ".join(lines).split())
+    assert len(lines) <= MOST_LINES
+    assert "read the log of container web in the evidence" in text
+    assert "evidence no room for it: the result document has it (--output json)" in text
+    assert f"and {len(lint)} more about the manifest: the result document has them all" in text
+    assert "and 6 more: the result document has them all" in text
+    assert text.count("could not be restored") == len(happened)
+
+
 @pytest.mark.contract("B1250")
 def test_a_long_first_line_is_whole_where_nobody_counts_lines() -> None:
     """Two lines have to do on a terminal; what a log or a file keeps has its end."""
@@ -154,7 +230,7 @@ def test_hostile_text_stays_text(encoding: str, count: int) -> None:
     assert not any(line.lstrip().startswith("::") for line in lines)
     assert all(columns(line) <= 80 for line in lines)
     listed = sum("failed  deployment/web-" in line for line in lines)
-    assert count < 30 or (listed == 8 and "and 22 more" in text), "the bad ones, and a rest"
+    assert count < 30 or (listed == 2 and "and 28 more" in text), "the worst ones, and a rest"
 
 
 def test_a_usage_error_says_that_nothing_was_written() -> None:

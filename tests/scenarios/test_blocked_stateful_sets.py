@@ -85,6 +85,31 @@ def test_a_fix_replaces_what_an_earlier_run_left(scene: Scene, audit: Trail) -> 
     assert changes(audit) == [WRITTEN, EVICTED]
 
 
+@pytest.mark.contract("B1882")
+@pytest.mark.parametrize("command", ["apply", "no-change", "delete", "undo", "recover"])
+def test_the_pods_that_a_run_removed_are_named_at_its_end(scene: Scene, command: str) -> None:
+    """However well it ends, in the document and on the screen: the logs are gone with them."""
+    flags = ("--replace-blocked-pods", "delete") if command == "delete" else ()
+    if command in ("undo", "recover"):
+        scene.serve(db(1))
+        kept = KEPT if command == "undo" else ()
+        with scene.applying(db(2, behaviour="never-ready"), flags=kept) as running:
+            scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+            running.wait() if command == "undo" else running.kill()
+        result = scene.gate(command, "sts/db", "--output", "json")
+    else:
+        broken(scene)
+        if command == "no-change":
+            scene.apply_as(OURS, db(3))
+        result = scene.apply(db(3), flags=(*SOON, *flags))
+        assert result.exit_code == 0
+        assert (result.document["reason"] == "NoChange") == (command == "no-change")
+    done = "deleted" if command == "delete" else "evicted"
+    said = f"statefulset/db: this run {done} db-2 with its log, for the controller to replace it"
+    assert result.document["warnings"].count(said) == 1, result.document["warnings"]
+    assert said in one_line(screen(result))
+
+
 @pytest.mark.contract("B1400", "B1566")
 @pytest.mark.parametrize(
     ("command", "enough"), [("undo", ()), ("undo", ("--require", "2")), ("recover", ())]
@@ -193,7 +218,7 @@ def test_a_pending_pod_goes_whatever_its_budget_says(scene: Scene, audit: Trail)
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 
 
-@pytest.mark.contract("B925", "B1582")
+@pytest.mark.contract("B925", "B1582", "B1882")
 def test_a_budget_that_forbids_it_is_named_and_not_forced(scene: Scene, audit: Trail) -> None:
     """Asked once, refused with 429: the pod stays, and the cause says which budget keeps it."""
     scene.serve(db(1), disruption_budget(minAvailable=3))
@@ -204,6 +229,7 @@ def test_a_budget_that_forbids_it_is_named_and_not_forced(scene: Scene, audit: T
     budget = "its removal is refused: The disruption budget db needs 3 healthy pods and has 2"
     assert budget in causes(ended)["BlockedByPod"]
     assert not warned(result, "The disruption budget")
+    assert not warned(result, "this run")
     assert "the rollback was not complete within 8 s: 2 of 3 old pods" in ended["message"]
     assert [one["remedy"] for one in ended["causes"] if one["remedy"]] == ["replace-pod"]
     assert "disruption budget" in result.stdout

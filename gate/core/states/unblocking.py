@@ -360,7 +360,9 @@ def describe_replacements(before: Attempt, after: Attempt) -> Iterator[tuple[str
             continue
         name = f"{after.plan.name_of(one.workload)}: {one.pod}"
         how = after.plan.policy.response.blocked_pods
-        if one.stage is Stage.ACCEPTED:
+        if one.stage is Stage.ACCEPTED and one.message:
+            yield "unblocked", f"{name} is gone, for the controller to replace it"
+        elif one.stage is Stage.ACCEPTED:
             done = "evicted" if how is BlockedPods.EVICT else "deleted"
             yield "unblocked", f"{name} was {done}, for the controller to replace it"
         elif one.stage in (Stage.GUARDED, Stage.REFUSED):

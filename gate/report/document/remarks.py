@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.core.attempt.last_look import REPLICAS
-from gate.core.attempt.pod_replacement import LEFT
 from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import describe_open_write
@@ -25,6 +24,7 @@ from gate.core.writes.failure_response import find_response
 from gate.core.writes.order import uncertain_writes
 from gate.core.writes.returned_by_others import describe_returned
 from gate.report.document.late_configuration import describe_late, describe_unreturned
+from gate.report.document.removed_pods import describe_not_removed, describe_removed
 from gate.report.document.running_pods import is_left_paused, is_scaled_to_zero
 from gate.report.document.set_meanwhile import describe_set_meanwhile
 from gate.report.document.unread_objects import describe_unread
@@ -47,7 +47,8 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_iter_returned_by_others(attempt),
         *describe_late(attempt).values(),
         *describe_unreturned(attempt).values(),
-        *_not_replaced(attempt),
+        *describe_not_removed(attempt),
+        *describe_removed(attempt),
         *_not_paused_again(attempt),
         *_iter_paused(attempt),
         *_iter_autoscaled(attempt),
@@ -157,16 +158,6 @@ def _kept_beside_new(attempt: Attempt) -> Iterator[str]:
         if is_there and ref not in (*attempt.ledger.restored, *attempt.ledger.left_alone):
             kept = f"{attempt.plan.name_of(ref)} keeps what this run wrote, and others may use it"
             yield f"{kept}: to return it, apply what it was before"
-
-
-def _not_replaced(attempt: Attempt) -> Iterator[str]:
-    """Name the pods that the server did not let go, where no cause does."""
-    for one in attempt.workloads.replacements.values():
-        ending = attempt.result.endings.get(one.workload)
-        said = [cause.message for cause in ending.causes] if ending is not None else []
-        if one.stage in LEFT and not any(each.endswith(one.message) for each in said):
-            name = attempt.plan.name_of(one.workload)
-            yield f"{name}: {one.pod} is in the way, and was not replaced: {one.message}"
 
 
 def _describe_pause(attempt: Attempt, ref: Ref, *, is_locked: bool) -> str:

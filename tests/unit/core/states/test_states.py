@@ -159,11 +159,11 @@ def test_a_removal_that_is_not_sent_gives_the_clock_back_and_leaves_the_record()
 NO_ANSWER = "its removal has no answer: no"
 
 
-@pytest.mark.contract("B1582")
+@pytest.mark.contract("B1582", "B1883")
 @each(
     ("stage", "line", "cause"),
     [
-        (Stage.ACCEPTED, "web-1 was evicted, for the controller to replace it", "it waits"),
+        (Stage.ACCEPTED, "web-1 is gone, for the controller to replace it", "it waits"),
         (Stage.REFUSED, "web-1 was not replaced: no", "it waits; its removal is refused: no"),
         (Stage.UNANSWERED, f"web-1: {NO_ANSWER}", f"it waits; {NO_ANSWER}"),
     ],

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from gate.core.attempt.pod_replacement import Replacement, Stage
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent
+from gate.core.model.objects import CleanText
 from gate.core.plan.replica_ownership import Scaler
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.report.document.remarks import remarks
+from tests.table import each
 from tests.unit.report.endings import ENDINGS
 
 
@@ -64,3 +67,54 @@ def test_managers_that_lost_fields_to_a_forced_apply_are_named() -> None:
     assert remark.endswith(" taken from kubectl-edit")
     assert remarks_on(replace(forced, after=replace(written.after, managed=shared))) == []
     assert remarks_on(replace(forced, forced=False)) == []
+
+
+PERHAPS = (
+    "deployment/web: web-0 is gone or going, with its log: this run asked for that, but no answer"
+    " says that it did it"
+)
+
+
+@pytest.mark.contract("B1882", "B1883")
+@each(
+    ("stage", "message", "is_gone", "said"),
+    [
+        (Stage.ACCEPTED, "", True, "this run evicted web-0 with its log"),
+        (Stage.ACCEPTED, "", False, "this run evicted web-0 with its log"),
+        (Stage.ACCEPTED, "pod not found", True, PERHAPS),
+        (Stage.UNANSWERED, "timeout", True, PERHAPS),
+        (Stage.SENT, "", True, PERHAPS),
+        (Stage.UNANSWERED, "timeout", False, "web-0 is in the way, and was not replaced: timeout"),
+        (Stage.REFUSED, "no right", False, "web-0 is in the way, and was not replaced: no right"),
+        (Stage.GUARDED, "the budget", True, ""),
+        (Stage.RECORDED, "", True, ""),
+        (Stage.DECIDED, "", False, ""),
+    ],
+)
+def test_who_removed_a_pod_is_said_as_far_as_it_is_known(
+    stage: Stage, message: str, is_gone: bool, said: str
+) -> None:
+    """By the server's answer, and by whether the pod was there at the last look."""
+    attempt = ENDINGS["verified"]().attempt
+    ((ref, rollout),) = attempt.workloads.rollouts.items()
+    uid = "gone" if is_gone else next(iter(rollout.snapshot.pods))
+    one = Replacement(ref, "web-0", uid, stage, attempt.now, CleanText(message))
+    workloads = replace(attempt.workloads, replacements=FrozenMap({uid: one}))
+    found = remarks(replace(attempt, workloads=workloads))
+    assert len(found) == bool(said)
+    assert said in "".join(found)
+
+
+@pytest.mark.contract("B1882")
+def test_pods_that_were_removed_stand_in_one_line() -> None:
+    """Each once, also one whose successor under its name was removed too."""
+    attempt = ENDINGS["verified"]().attempt
+    ((ref, _),) = attempt.workloads.rollouts.items()
+    named = {"u1": "web-2", "u2": "web-1", "u3": "web-2", "u4": "web-0"}
+    removed = {
+        uid: Replacement(ref, pod, uid, Stage.ACCEPTED, attempt.now) for uid, pod in named.items()
+    }
+    workloads = replace(attempt.workloads, replacements=FrozenMap(removed))
+    (said,) = remarks(replace(attempt, workloads=workloads))
+    which = "web-2, web-1 and web-0 with their logs, for the controller to replace them"
+    assert said == f"deployment/web: this run evicted {which}"

@@ -5,6 +5,7 @@ __all__ = [
     "interference",
     "late_writes",
     "lines",
+    "needs",
     "read_answers",
     "reads",
     "rollback_start",

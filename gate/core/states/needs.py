@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gate.core.attempt.awaited_objects import readiness_of
 from gate.core.attempt.parts import Rejection
 from gate.core.attempt.state import Attempt
@@ -10,8 +12,10 @@ from gate.core.model.outcome import Reason
 from gate.core.model.readiness import ReadinessKind
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
+from gate.core.plan.plan import PlannedWrite
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.verdicts import Verdicts, find_failed
+from gate.core.writes.lost_needs import find_dropped
 
 _USABLE = (ReadinessKind.READY, ReadinessKind.UNJUDGED)
 
@@ -51,8 +55,7 @@ def find_failed_needs(attempt: Attempt, verdicts: Verdicts) -> frozenset[Ref]:
     """Return the followed workloads that have failed and that any unsent write needs."""
     if attempt.course.leg is Leg.BACK:
         return frozenset()
-    needed = {ref for write in attempt.writes.queue for ref in write.needs}
-    return find_failed(verdicts) & needed
+    return find_failed(verdicts) & _find_needed(attempt.writes.queue)
 
 
 def breaks_off(attempt: Attempt, verdicts: Verdicts) -> bool:
@@ -60,8 +63,22 @@ def breaks_off(attempt: Attempt, verdicts: Verdicts) -> bool:
 
     Then the attempt is a part of an apply and no version (`plan.plan_to_take_back`).
     """
-    failed = find_failed_needs(attempt, verdicts)
-    return any(attempt.plan.phase_of(ref) is Phase.BEFORE for ref in failed)
+    return _has_first(attempt, find_failed_needs(attempt, verdicts))
+
+
+def has_broken_off(attempt: Attempt, failed: frozenset[Ref]) -> bool:
+    """Tell the same of a way out that has ended, and is not taken back, by what has `failed`."""
+    left_out = {*attempt.interference.departures, *find_dropped(attempt), *attempt.ledger.written}
+    unwritten = (write for write in attempt.plan.writes if write.ref not in left_out)
+    return _has_first(attempt, failed & _find_needed(unwritten))
+
+
+def _find_needed(writes: Iterable[PlannedWrite]) -> frozenset[Ref]:
+    return frozenset(ref for write in writes for ref in write.needs)
+
+
+def _has_first(attempt: Attempt, refs: Iterable[Ref]) -> bool:
+    return any(attempt.plan.phase_of(ref) is Phase.BEFORE for ref in refs)
 
 
 def find_hopeless(attempt: Attempt) -> Rejection | None:

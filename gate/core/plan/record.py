@@ -155,6 +155,17 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class LedBack:
+    """What leads back an attempt that may be complete: an `undo`, or checks that do not decide.
+
+    `undecided` are those that had still to decide, which nobody asks again; it is complete then.
+    """
+
+    by_undo: bool = False
+    undecided: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Resumed:
     """How far the attempt of a found record had come.
 
@@ -163,7 +174,7 @@ class Resumed:
     somebody else has changed or deleted since. `unkept` is the live state of what it wrote but
     nobody can restore, whichever way it goes; on the way back `lost` says why of what it changed.
     `back` is whether it goes back at once. `may_still_run` is whether its lock was released, so
-    that its gate may not have ended. `undone` is whether it goes back because of an `undo`.
+    that its gate may not have ended. `led_back` is why it goes back although it may be complete.
     """
 
     record: Record
@@ -174,5 +185,5 @@ class Resumed:
     lost: FrozenMap[Ref, Cause] = field(default_factory=FrozenMap)
     back: bool = False
     may_still_run: bool = False
-    undone: bool = False
+    led_back: LedBack = field(default_factory=LedBack)
     unkept: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)

@@ -32,16 +32,21 @@ def failures_found(resumed: Resumed) -> FrozenMap[Ref, Ending]:
 
 
 def why_resumed(resumed: Resumed) -> Ending:
-    """Return what leads the recorded attempt back."""
+    """Return what leads the recorded attempt back; its `check` is one that had still to decide."""
     causes = resumed.record.why
     if causes:
         return Ending.of_causes(*causes)
-    if resumed.undone:
+    if resumed.led_back.by_undo:
         return Ending(Outcome.FAILED, Reason.INTERRUPTED, UNDONE)
     # A Job has no version, and the gate may have ended while it waited for one.
     has_jobs = not all(has_way_back(one.ref) for one in resumed.record.followed)
     what = "the attempt" if has_jobs else "the new version"
-    text = f"the gate ended before {what} was complete"
+    complete, until, check = "", f"{what} was complete", ""
+    if undecided := resumed.led_back.undecided:
+        check, *others = undecided
+        names = f"the checks {', '.join(undecided)}" if others else f"the check {check}"
+        complete, until = f"{what} was complete, and ", f"{names} had decided"
+    text = f"{complete}the gate ended before {until}"
     if resumed.may_still_run:
-        text = f"its lock was released before {what} was complete; its gate may still run"
-    return Ending(Outcome.FAILED, Reason.INTERRUPTED, CleanText(text))
+        text = f"{complete}its lock was released before {until}; its gate may still run"
+    return Ending(Outcome.FAILED, Reason.INTERRUPTED, CleanText(text), check=check)

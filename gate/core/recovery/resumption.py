@@ -1,7 +1,8 @@
 """Resumes from the record of an attempt that died: makes a plan for the same state machine.
 
 Forward if everything was written and is complete or paused half-way; else back, as far as the
-policy restores anything. It steps back from what somebody else has taken over.
+policy restores anything. So it goes with `--on-inconclusive rollback` where checks had still to
+decide. It steps back from what somebody else has taken over.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
-from gate.core.plan.record import Followed, Kept, Record, Resumed
+from gate.core.plan.record import Followed, Kept, LedBack, Record, Resumed
 from gate.core.plan.rollback_plan import writes_back
 from gate.core.recovery.gone_after_end import find_gone_after_end
 from gate.core.recovery.late_workload import with_set_of_late_workload
@@ -115,9 +116,20 @@ def resume(
     is_undone = takes_back and all(isinstance(one.baseline, Known) for one in plan.targets)
     if record.leg is Leg.FORWARD and (is_undone or _is_half_applied(sorted_)):
         plan = plan_to_take_back(plan)
-    back = record.leg is Leg.BACK or is_undone or _goes_back(plan, sorted_, at)
-    lost = FrozenMap(_find_lost(sorted_)) if back else FrozenMap()
-    return replace(plan, resumed=replace(resumed, back=back, lost=lost, undone=is_undone))
+    return replace(plan, resumed=_with_way(resumed, plan, sorted_, at, is_undone=is_undone))
+
+
+def _with_way(
+    resumed: Resumed, plan: Plan, sorted_: _Sorted, at: float, *, is_undone: bool
+) -> Resumed:
+    """Return what was found with the way that the attempt goes on, and why if that is back."""
+    is_led_back = sorted_.record.leg is Leg.BACK or is_undone
+    if not is_led_back and not _goes_back(plan, sorted_, at):
+        return replace(resumed, back=False)
+    is_undecided = not is_led_back and not _is_half_applied(sorted_)
+    is_undecided = is_undecided and _is_complete(plan, sorted_, at)
+    led_back = LedBack(is_undone, sorted_.record.checks if is_undecided else ())
+    return replace(resumed, back=True, lost=FrozenMap(_find_lost(sorted_)), led_back=led_back)
 
 
 def _is_untouched(sorted_: _Sorted) -> bool:
@@ -238,7 +250,7 @@ def _can_return(record: Record, kept: Kept) -> bool:
 
 def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     """Tell whether an attempt that died on its way out goes back."""
-    ours = {ref for ref in sorted_.by_ref if sorted_.by_ref[ref] is not ObjectState.OTHERS}
+    ours = _find_ours(sorted_)
     if _is_half_applied(sorted_):
         return True
     if _is_held(plan, at):
@@ -246,11 +258,15 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     record = sorted_.record
     if record.checks and record.policy.response.on_inconclusive is OnInconclusive.ROLLBACK:
         return True
-    if _complete(plan, ours, _find_gone(sorted_), at):
+    if _is_complete(plan, sorted_, at):
         return False
     departed = frozenset(one.ref for one in plan.targets) - ours
     back = writes_back(plan, collect_written(plan), departed, frozenset(ours))
     return any(write.verb is Verb.APPLY for write in back)
+
+
+def _find_ours(sorted_: _Sorted) -> set[Ref]:
+    return {ref for ref, state in sorted_.by_ref.items() if state is not ObjectState.OTHERS}
 
 
 def _is_half_applied(sorted_: _Sorted) -> bool:
@@ -296,9 +312,10 @@ def is_paused_half_way(target: Target) -> bool:
     ]
 
 
-def _complete(plan: Plan, ours: set[Ref], gone: frozenset[Ref], at: float) -> bool:
+def _is_complete(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     """Tell whether every workload that is still ours is complete by the strict predicate."""
-    followed = [target for target in plan.targets if target.ref in ours - gone]
+    there = _find_ours(sorted_) - _find_gone(sorted_)
+    followed = [target for target in plan.targets if target.ref in there]
     return all(_is_found_complete(plan, target, at) for target in followed)
 
 

@@ -57,6 +57,7 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["recoverable"] = run.record.is_open or (run.record.is_locked and is_left_open(attempt))
     result["takes_back"] = _takes_back(attempt)
     result["unready_need"] = _find_unready_need(ending)
+    result["undecided_check"] = ending.check if ending.reason is Reason.INTERRUPTED else ""
     if ending.outcome is Outcome.OBSERVED:
         result["would_have"] = would_have(attempt, _decided_by(attempt, ending))
     result["workloads"] = [_workload(attempt, target.ref, run) for target in attempt.plan.targets]
@@ -109,6 +110,7 @@ def minimal(
         "takes_back": False,
         "would_have": "",
         "unready_need": "",
+        "undecided_check": "",
         "started_at": run.times.started_at,
         "duration_seconds": run.times.seconds_at(run.times.clock_end),
         "workloads": [],
@@ -154,7 +156,7 @@ def _is_past(result: Result) -> bool:
 def _takes_back(attempt: Attempt) -> bool:
     """Tell whether an undo takes back what an earlier attempt left although nothing had failed."""
     resumed = attempt.plan.resumed
-    return resumed is not None and resumed.undone and not resumed.record.why
+    return resumed is not None and resumed.led_back.by_undo and not resumed.record.why
 
 
 def _find_unready_need(ending: Ending) -> str:

@@ -20,6 +20,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "takes_back": False,
         "would_have": "",
         "unready_need": "",
+        "undecided_check": "",
         "traceparent": "",
         "kubeconfig": "",
         "check_flags": None,

@@ -371,6 +371,9 @@ class Result(TypedDict):
     ]
     would_have: Annotated[str, Meta(description='What `--observe` kept it from, "" without.')]
     unready_need: Annotated[str, Meta(description='What was needed and not ready, "" without.')]
+    undecided_check: Annotated[
+        str, Meta(description='Which check of what was complete had still to decide, "" without.')
+    ]
     started_at: Time
     duration_seconds: Seconds
     workloads: list[WorkloadResult]

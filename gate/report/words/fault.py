@@ -30,13 +30,16 @@ OF_CHECKS: Final = (Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE, Reason.CHECK
 def verb_of(workload: WorkloadResult) -> str:
     """Say whether a version failed or did not complete: one that could not start may be good.
 
-    One that was complete, but for an object beside it, did neither. Nor did one of which no pod
-    was seen when a check failed: what the check measured was something else.
+    One that was complete, but for an object beside it or for a check that did not decide, did
+    neither. Nor did one of which no pod was seen when a check failed: what the check measured was
+    something else.
     """
     if workload["reason"] == Reason.OBJECT_NOT_READY:
         return "was not verified"
     if has_no_new_pod(workload) and workload["reason"] in OF_CHECKS:
         return "failed the checks with no new pod seen"
+    if workload["reason"] in (Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR):
+        return "was not verified"
     if workload["reason"] == Reason.CHECK_FAILED:
         return "failed"
     own = [c["reason"] for c in workload["causes"] if c["reason"] != Reason.SIBLING_FAILED]

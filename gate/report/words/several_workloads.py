@@ -209,7 +209,8 @@ def why_back(result: Result, workloads: list[WorkloadResult]) -> str:
     if result["takes_back"]:
         return f"the restart of {names_of(result, workloads)} is undone"
     if result["reason"] == Reason.INTERRUPTED:
-        return f"{names_of(result, workloads)} did not complete"
+        did = "was not verified" if result["undecided_check"] else "did not complete"
+        return f"{names_of(result, workloads)} {did}"
     alike = group_workloads(workloads, lambda one: (describe_change(result, one), verb_of(one)))
     return " and ".join(
         f"{change}{' of ' if change else ''}{names_of(result, these)} {did}"

@@ -1,0 +1,42 @@
+"""What a recovery says of a complete version of which checks had still to decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gate.core.checks.spec import OnInconclusive
+from gate.core.rollout.policy import Budgets, Policy, Response
+from tests.unit.core.checks_world import a_check
+from tests.unit.core.leaves import manifest
+from tests.unit.core.recovery.test_resumption import Dying, finished, plan_of
+from tests.unit.core.server import Server
+
+CHECKS = [
+    (("errors",), "the check errors"),
+    (("errors", "latency"), "the checks errors, latency"),
+]
+
+
+@pytest.mark.contract("B1891", "B530")
+@pytest.mark.parametrize(("names", "said"), CHECKS)
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_it_is_said_that_checks_had_still_to_decide_of_what_was_complete(
+    names: tuple[str, ...], said: str, *, is_complete: bool
+) -> None:
+    """Of what was still starting that alone is said: the checks had not begun."""
+    server = Server() if is_complete else Server(v2="stuck")
+    server.put(manifest("v1"))
+    limits = Policy(
+        checks=tuple(replace(a_check(), name=name) for name in names),
+        budgets=Budgets(bake_seconds=60.0),
+        response=Response(on_inconclusive=OnInconclusive.ROLLBACK),
+    )
+    dying = Dying(server, plan_of(server, manifest("v2"), policy=limits))
+    assert dying.die_after(3)
+    why = finished(server, dying.record).attempt.result.why_back
+    assert why is not None
+    unfinished = "the gate ended before the new version was complete"
+    complete = f"the new version was complete, and the gate ended before {said} had decided"
+    assert (why.message, why.check) == ((complete, names[0]) if is_complete else (unfinished, ""))

@@ -15,6 +15,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
+from gate.core.plan.leg import Leg
 from gate.core.plan.replica_ownership import REPLICAS_PATH, Scaler, describe_number
 from gate.core.plan.rollback_plan import find_versions, is_of_template
 from gate.core.readiness.object_needs import why_kept
@@ -221,18 +222,32 @@ def _iter_taken_fields(attempt: Attempt) -> Iterator[str]:
 
 
 def _iter_set_before(attempt: Attempt) -> Iterator[str]:
-    """Name what others put into the template of a version that failed, just before its write."""
-    failed = (Outcome.FAILED, Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
-    for ref, ending in attempt.result.endings.items():
+    """Name what others put into the template of a version that failed.
+
+    That it came before our write is known where the answer to that write was heard.
+    """
+    for ref in attempt.result.endings:
         written = attempt.ledger.written.get(ref)
-        if ending.outcome not in failed or written is None or written.before is None:
+        if written is None or written.before is None or not _is_at_fault(attempt, ref):
             continue
+        when = "after the attempt had begun"
+        if isinstance(written.is_created, Known):
+            when = "just before this run wrote what failed"
         changers = find_changers(written.before, written.after, written.field_manager)
         for manager, changed in changers.items():
             paths = tuple(path for path in changed if is_of_template(path))
             if paths:
                 which = f"{attempt.plan.name_of(ref)}: {_join_paths(paths)}"
-                yield f"{which} was set by {manager}, just before this run wrote what failed"
+                yield f"{which} was set by {manager}, {when}"
+
+
+def _is_at_fault(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a workload's own version has failed, and not what it is applied with alone."""
+    if attempt.course.leg is Leg.BACK:
+        return ref in attempt.result.failures
+    ending = attempt.result.endings[ref]
+    others = (Reason.SIBLING_FAILED, Reason.APPLY_REJECTED, Reason.INTERRUPTED)
+    return ending.outcome is Outcome.FAILED and ending.reason not in others
 
 
 def _iter_kept_otherwise(attempt: Attempt) -> Iterator[str]:

@@ -246,10 +246,14 @@ def describe_rollback(before: Attempt, after: Attempt, verdicts: Verdicts) -> It
 
 
 def _describe_unwritten(attempt: Attempt) -> Iterator[Line]:
-    """Yield which objects a failure keeps from being written, the first of them by name."""
+    """Yield which objects a failure keeps from being written, the first of them by name.
+
+    Of one whose answer was lost nobody knows that.
+    """
     if attempt.writes.rejection is not None or attempt.interference.signal_number is not None:
         return
-    refs = tuple(dict.fromkeys(write.ref for write in attempt.writes.queue))
+    lost, queued = answers_lost(attempt), (write.ref for write in attempt.writes.queue)
+    refs = tuple(dict.fromkeys(ref for ref in queued if ref not in lost))
     if not refs:
         return
     planned = {write.ref for write in attempt.plan.writes}

@@ -256,6 +256,16 @@ def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_do
     assert found["d"].message == f"it was not written, since {ended}"
 
 
+@pytest.mark.contract("B1893", "B904")
+def test_the_timeline_does_not_call_unwritten_what_may_be_written() -> None:
+    """Three were queued as the failure was confirmed; of one of them nobody knows."""
+    player = never_answering(Policy())
+    assert ends(player.run())[:2] == (4, Outcome.ROLLED_BACK)
+    assert [ref.name for ref in uncertain_writes(player.attempt)] == ["c"]
+    said = "2 of 5 objects are not written: deployment/d, deployment/e"
+    assert player.lines("unwritten") == [said]
+
+
 def dead_in_doubt(*, lands: bool) -> Player:
     """Lose a write, refuse it the second time, and kill the gate on the way back of the others.
 

@@ -14,7 +14,7 @@ from gate.cli.call import Call
 from gate.core.frozen import dataclass
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 from gate.errors import Bug, GateError, UsageError
-from gate.signals import SIGNAL_BASE, Signalled
+from gate.signals import Signalled
 
 if TYPE_CHECKING:
     from gate.report.schema.result import Result
@@ -72,10 +72,9 @@ def failure_of(error: BaseException, call: Call) -> Failure:
     if isinstance(error, GateError):
         return Failure(error.outcome, error.exit_code, error.reason, error.list_problems())
     if isinstance(error, Signalled):
-        problems = ((f"{error} ended it before anything was written", ""),)
-        return Failure(
-            Outcome.INTERRUPTED, SIGNAL_BASE + error.number, Reason.INTERRUPTED, problems
-        )
+        from gate.app.runtime.stopped import Stopped
+
+        return failure_of(Stopped(error, "".join(call.arguments[:1])), call)
     if isinstance(error, KeyboardInterrupt | click.Abort):
         problems = (("interrupted", ""),)
         return Failure(Outcome.INTERRUPTED, INTERRUPTED_CODE, Reason.INTERRUPTED, problems)

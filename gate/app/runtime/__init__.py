@@ -12,6 +12,7 @@ __all__ = [
     "masking",
     "recorded_policy",
     "session",
+    "stopped",
     "tape",
     "watches",
     "worker_lanes",

@@ -15,14 +15,14 @@ from gate.app.runtime.console import Console, lines_on, write_trace
 from gate.app.runtime.live_tree import live_tree
 from gate.app.runtime.masking import mask_streams
 from gate.app.runtime.metrics import measure_run, with_metrics
+from gate.app.runtime.stopped import Stopped
 from gate.app.runtime.world import World
 from gate.ci.host import pipeline_run
 from gate.ci.tracing import trace_context
 from gate.config import Settings
-from gate.config.takers import CLUSTER_CHANGING
 from gate.core.attempt.state import Attempt
 from gate.core.frozen import dataclass
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import Reason
 from gate.errors import Bug, GateError, place_of
 from gate.last_word import last_word
 
@@ -42,24 +42,6 @@ A first signal is ignored but in the blocks of `ends_at_signal`, and while an at
 
 Query = Callable[[CommandStart], int]
 """What a command does that follows no attempt and prints its own answer; returns its exit code."""
-
-
-class Stopped(GateError):
-    """A signal ended `command` before anything was written. Exit 128 plus its number."""
-
-    outcome = Outcome.INTERRUPTED
-
-    def __init__(self, signalled: signals.Signalled, command: str) -> None:
-        what = "anything of its own" if signalled.after_recovery else "anything"
-        # Nobody expects a read-only command to write.
-        when = f" before {what} was written" if command in CLUSTER_CHANGING else ""
-        super().__init__(f"{signalled} ended it{when}", reason=Reason.INTERRUPTED)
-        self.number = signalled.number
-
-    @property
-    def exit_code(self) -> int:
-        """The code that a shell reports for a process ended by the signal."""
-        return signals.SIGNAL_BASE + self.number
 
 
 def run_query(world: World, command: str, settings: Settings, query: Query) -> int:

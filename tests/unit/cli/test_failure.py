@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from gate.cli.main import run
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError
+from gate.signals import Signalled
 from tests.unit.cli.listener import App
 
 APPLY = ["apply", "-f", "web.yaml"]
@@ -215,6 +217,26 @@ def test_an_interrupt_outside_of_an_attempt_is_130(
     app.error = KeyboardInterrupt()
     assert run(APPLY) == 130
     assert capsys.readouterr().err == "error: interrupted\n"
+
+
+@pytest.mark.contract("B1894", "B150")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (APPLY, "SIGTERM ended it before anything was written"),
+        (["pause", "web"], "SIGTERM ended it before anything was written"),
+        (["status", "web"], "SIGTERM ended it"),
+        (["preflight", "-f", "web.yaml"], "SIGTERM ended it"),
+        (["history", "web"], "SIGTERM ended it"),
+    ],
+)
+def test_a_signal_while_a_command_still_loads_says_what_it_says_later(
+    line: list[str], said: str, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of writing nothing where the command only looks."""
+    app.error = Signalled(signal.SIGTERM)
+    assert run(line) == 128 + signal.SIGTERM
+    assert capsys.readouterr().err == f"error: {said}\n"
 
 
 @pytest.mark.contract("B185")

@@ -327,5 +327,6 @@ def test_that_a_server_is_asked_again_is_said_before_the_wait(
     metrics.says(503, "busy")
     ended = tried(gate, path, CHECK, "other: sum(other) <= 1")
     again = [line for line in notes(ended) if "asked again" in line]
-    assert len(again) == 1, ended.err
-    assert again[0].endswith("; asked again for up to 10s")
+    assert again == [f"{BASE} answered 503: busy; asked again for up to 10s"], ended.err
+    at = {line.split()[0] for line in ended.err.splitlines() if "asked again" in line}
+    assert at == {"0.0s"}, ended.err

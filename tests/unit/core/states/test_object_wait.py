@@ -143,6 +143,23 @@ def test_workloads_are_judged_while_objects_are_waited_for() -> None:
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
 
 
+@pytest.mark.contract("B986")
+@pytest.mark.parametrize(("count", "rounds"), [(8, 11), (20, 5)])
+def test_many_objects_are_read_no_faster_than_a_few(count: int, rounds: int) -> None:
+    """Every 2 s as long as that makes four a second at most."""
+    many = [config("2", f"own-{number}") for number in range(count)]
+    server = serving()
+    for body in many:
+        server.readiness[ref_of(body)] = NOT_YET
+    player = Player(server, planned(server, *many, manifest("v3"), policy=ALL))
+    player.run_to(State.AWAITING)
+    before, since = len(player.asked(Read)), player.attempt.now
+    player.pass_to(since + 20)
+    found = [one for one in player.asked(Read)[before:] if not one.whole_rollout]
+    assert count * (rounds - 1) <= len(found) <= count * rounds
+    assert len(found) <= 4 * 20 + count
+
+
 @pytest.mark.contract("B989")
 def test_a_claim_that_no_pod_uses_is_not_waited_for() -> None:
     """It may never be bound; one that is used has to be."""

@@ -1,9 +1,9 @@
 """Worker lanes: each performs effects from its queue, one by one, and puts answers into the inbox.
 
 The read of each rollout, evidence and each check have lanes of their own, so that a slow log or
-query never delays a verdict. Many rollouts that are read at once are read together. Writes and
-reads of single objects share a few; the core decides which of them may be under way at the same
-time (`gate.core.writes.order`).
+query never delays a verdict. Many rollouts that are read at once are read together. Writes share
+a few, and so do reads of single objects; the core decides which of them may be under way at the
+same time (`gate.core.writes.order`).
 """
 
 from __future__ import annotations

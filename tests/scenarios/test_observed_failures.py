@@ -43,6 +43,23 @@ def test_an_observer_tells_of_an_apply_that_broke_off_what_the_same_run_does(
     assert scene.apply(*apply, flags=flags).exit_code == exit_code
 
 
+@pytest.mark.contract("B1890", "B981")
+@pytest.mark.parametrize("flags", [[], ["--observe"], ["--observe", "--on-failure", "keep"]])
+def test_an_observer_tells_the_same_where_somebody_deletes_what_comes_first(
+    scene: Scene, flags: list[str]
+) -> None:
+    """What waits for it is not written either way."""
+    scene.serve(settings("one"), web())
+    apply = [settings("two"), job(behaviour="ready"), web(2)]
+    with scene.applying(*apply, flags=flags) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    assert ended(result) == ((0, "observed", "Deleted") if flags else (4, "rolled-back", "Deleted"))
+    said = "would have rolled back configmap/settings because Deleted: "
+    assert result.document["message"].startswith(said if flags else "job/migrate: ")
+
+
 @pytest.mark.contract("B1890", "B138")
 @pytest.mark.parametrize("breaks_off", [True, False])
 @pytest.mark.parametrize("policy", ["rollback", "pause"])

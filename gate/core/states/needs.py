@@ -67,7 +67,11 @@ def breaks_off(attempt: Attempt, verdicts: Verdicts) -> bool:
 
 
 def has_broken_off(attempt: Attempt, failed: frozenset[Ref]) -> bool:
-    """Tell the same of a way out that has ended, and is not taken back, by what has `failed`."""
+    """Tell the same of a way out that has ended, and is not taken back, by what has `failed`.
+
+    What somebody took away in time is as good as failed.
+    """
+    failed |= frozenset(attempt.interference.departures)
     left_out = {*attempt.interference.departures, *find_dropped(attempt), *attempt.ledger.written}
     unwritten = (write for write in attempt.plan.writes if write.ref not in left_out)
     return _has_first(attempt, failed & _find_needed(unwritten))

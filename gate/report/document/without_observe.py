@@ -39,6 +39,8 @@ def would_have(attempt: Attempt, ref: Ref | None) -> str:
             return "would have been kept as inconclusive"
         case Outcome.FAILED:
             return _answer(attempt, ref)
+        case Outcome.SUPERSEDED if has_broken_off(attempt, _find_failed(attempt, ref)):
+            return _answer(attempt, ref)
         case outcome:
             return f"would have ended as {outcome}"
 

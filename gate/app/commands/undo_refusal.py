@@ -127,6 +127,6 @@ def _whose(found: UndoSubject, ref: Ref) -> str:
         if history.of_member(ref, digest) is not None:
             return f"is as {one} was verified with it, which this undo does not return"
     live = fact.value if isinstance(fact, Known) else None
-    if live is None or has_other_owners(live.managed.thaw()["managedFields"], FIELD_MANAGER):
+    if live is None or has_other_owners(live.thaw_managed_fields(), FIELD_MANAGER):
         return "was changed since by somebody else"
     return f"was changed since by a run of the gate that the lock of {found.ref} does not remember"

@@ -190,7 +190,7 @@ def refuse_excluded(prepared: Iterable[Prepared], name: Naming = str) -> None:
     run cannot tell: what is ours of it is removed by a change of ownership before the apply.
     """
     for item in prepared:
-        managed = item.live.managed.thaw()["managedFields"] if item.live is not None else []
+        managed = item.live.thaw_managed_fields() if item.live is not None else []
         for path in unions.excluded_members(item.body):
             managers = sorted(
                 {m for m, _ in managed_fields.owners_of(item.taken or managed, path)}

@@ -27,7 +27,7 @@ def signs_of_management(live: LiveObject) -> tuple[str, ...]:
     them wherever they are applied.
     """
     metadata = live.body.thaw().get("metadata", {})
-    return tuple(dict.fromkeys(_signs(metadata, live.managed.thaw()["managedFields"])))
+    return tuple(dict.fromkeys(_signs(metadata, live.thaw_managed_fields())))
 
 
 def _signs(metadata: dict[str, Any], managed_fields: list[dict[str, Any]]) -> Iterator[str]:

@@ -123,7 +123,7 @@ def _is_our_scale_down(before: LiveObject, history: History) -> bool:
 
 
 def _owners_of_replicas(before: LiveObject) -> Collection[tuple[str, str]]:
-    return managed_fields.owners_of(before.managed.thaw()["managedFields"], ("spec", "replicas"))
+    return managed_fields.owners_of(before.thaw_managed_fields(), ("spec", "replicas"))
 
 
 def _is_our_number(before: LiveObject, replicas: int) -> bool:

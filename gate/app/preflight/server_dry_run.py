@@ -66,7 +66,7 @@ class Prepared:
 
         It cannot take fields written through a subresource, as an autoscaler writes replicas.
         """
-        entries = self.live.managed.thaw()["managedFields"] if self.live is not None else []
+        entries = self.live.thaw_managed_fields() if self.live is not None else []
         return _owns_object(entries, manager)
 
     def takes_over(self, manager: str) -> bool:
@@ -84,7 +84,7 @@ class Prepared:
         """Whether to apply the manifest's replicas over another manager's."""
         if self.live is None or self.replicas is None or not self.replicas.is_imposed:
             return False
-        managed_fields = self.live.managed.thaw()["managedFields"]
+        managed_fields = self.live.thaw_managed_fields()
         owners = ownership.owners_of(managed_fields, ("spec", "replicas"))
         return any(manager != FIELD_MANAGER for manager, _ in owners)
 
@@ -158,7 +158,7 @@ def prepare(
     if not isinstance(before, Known):
         return Prepared(ref, _as_stored(body), before, None, autoscaled=False, force=force)
     live = before.value
-    managed_fields = live.managed.thaw()["managedFields"]
+    managed_fields = live.thaw_managed_fields()
     if not _string_data_of_others(managed_fields, take_over):
         body = _as_stored(body)
     taken = taken_fields(managed_fields, take_over)

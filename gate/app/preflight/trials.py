@@ -140,7 +140,7 @@ def managers_taken_over(item: Prepared) -> set[str]:
     """Return the managers whose entries the take-over removes."""
     if item.live is None or item.taken is None:
         return set()
-    before = {str(entry.get("manager")) for entry in item.live.managed.thaw()["managedFields"]}
+    before = {str(entry.get("manager")) for entry in item.live.thaw_managed_fields()}
     return before - {str(entry.get("manager")) for entry in item.taken}
 
 

@@ -184,7 +184,7 @@ def _body_of_trial(tried: _Tried) -> Body:
     A dry run cannot change ownership first, and would refuse what the claims make possible.
     """
     body, live = tried.write.body.thaw(), tried.live
-    managed = live.managed.thaw()["managedFields"]
+    managed = live.thaw_managed_fields()
     if claims_for_apply(body, live.body.thaw(), managed) is None:
         return tried.write.body
     return Body.of(without_unions(body))

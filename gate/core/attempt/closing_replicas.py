@@ -78,5 +78,5 @@ def _replicas_of(live: LiveObject) -> int | None:
 
 def _find_managers(live: LiveObject) -> set[str]:
     """Return the managers that own the number of replicas."""
-    owners = owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+    owners = owners_of(live.thaw_managed_fields(), ("spec", "replicas"))
     return {manager for manager, _ in owners}

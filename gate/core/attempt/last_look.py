@@ -92,7 +92,7 @@ def _compare_fields(left: LeftObject, live: LiveObject) -> Finding:
     answer = left.answer
     owned = _find_compared_fields(left)
     if owned is None:
-        untracked = not _entries(answer) and content(answer.body) != content(live.body)
+        untracked = not answer.thaw_managed_fields() and content(answer.body) != content(live.body)
         return Finding(FindingKind.CHANGED if untracked else FindingKind.AS_WRITTEN)
     expected = without_last_applied((left.sent or answer.body).thaw())
     differing = field_set.differing(expected, owned, live.body.thaw())
@@ -115,11 +115,13 @@ def _find_compared_fields(left: LeftObject) -> Fields | None:
     """
     owned: Fields | None = None
     if left.sent is not None and left.answer.workload is None:
-        for entry in _entries(left.answer):
+        for entry in left.answer.thaw_managed_fields():
             owned = field_set.union(owned, entry.get("fieldsV1") or None)
         return owned
     for operation in ("Apply", "Update"):
-        part = managed_fields.owned_fields(_entries(left.answer), left.field_manager, operation)
+        part = managed_fields.owned_fields(
+            left.answer.thaw_managed_fields(), left.field_manager, operation
+        )
         owned = field_set.union(owned, part)
     return owned
 
@@ -133,11 +135,11 @@ def _who_changed(
     our manager's name, if its managed-fields entry is not the one that we left.
     """
     ours = left.field_manager
-    theirs = managed_fields.managers_of(_entries(live), owned, ours)
+    theirs = managed_fields.managers_of(live.thaw_managed_fields(), owned, ours)
     named = [name for name, held in theirs.items() if _overlap(paths, held)]
     if not named:
-        then = _entries(left.answer)
-        new_entries = [entry for entry in _entries(live) if entry not in then]
+        then = left.answer.thaw_managed_fields()
+        new_entries = [entry for entry in live.thaw_managed_fields() if entry not in then]
         named = [
             str(entry.get("manager")) for entry in new_entries if _has_written(entry, ours, paths)
         ]
@@ -164,13 +166,10 @@ def _contains(outer: str, inner: str) -> bool:
 
 def _writers(live: LiveObject) -> tuple[str, ...]:
     """Name who wrote an object, except for writes through subresources."""
-    names = (entry.get("manager") for entry in _entries(live) if not entry.get("subresource"))
+    names = (
+        entry.get("manager") for entry in live.thaw_managed_fields() if not entry.get("subresource")
+    )
     return tuple(dict.fromkeys(_printable(name) for name in names if name))
-
-
-def _entries(live: LiveObject) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = live.managed.thaw().get("managedFields") or []
-    return entries
 
 
 def _printable(text: str) -> str:

@@ -55,7 +55,7 @@ def find_template_fields(live: LiveObject, field_manager: str = FIELD_MANAGER) -
     Those that our manager owns are the version that it applied. Of a write that applies none, as of
     `restart`, and of what others applied, all that anybody owns count. None if nobody owns any.
     """
-    entries = live.managed.thaw()["managedFields"]
+    entries = live.thaw_managed_fields()
     owned = managed_fields.owned_fields(entries) if field_manager == FIELD_MANAGER else None
     below = field_set.descend(owned, "spec", "template")
     if not below:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Any
 
 from gate.core.frozen import dataclass
 from gate.core.model.body import Body
@@ -26,3 +27,8 @@ class LiveObject:
     managed: Body
     workload: Workload | None = None
     readiness: Readiness = field(default=UNJUDGED, compare=False)
+
+    def thaw_managed_fields(self) -> list[dict[str, Any]]:
+        """Return `metadata.managedFields`, for the caller to change."""
+        entries: list[dict[str, Any]] = self.managed.thaw().get("managedFields") or []
+        return entries

@@ -17,10 +17,10 @@ def lost_fields(
     """
     if object_.before is None:
         return {}
-    left = object_.after.managed.thaw()["managedFields"]
-    after = left if restored is None else restored.managed.thaw()["managedFields"]
+    left = object_.after.thaw_managed_fields()
+    after = left if restored is None else restored.thaw_managed_fields()
     ours = union(managed_fields.owned_fields(left), managed_fields.owned_fields(after))
-    had = managed_fields.managers_of(object_.before.managed.thaw()["managedFields"], ours)
+    had = managed_fields.managers_of(object_.before.thaw_managed_fields(), ours)
     kept = managed_fields.managers_of(after, ours)
     lost = {
         manager: tuple(path for path in paths if path not in kept.get(manager, ()))

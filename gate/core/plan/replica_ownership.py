@@ -145,7 +145,7 @@ def with_replicas_as_in(value: dict[str, Any], other: dict[str, Any]) -> dict[st
 
 def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
     """Return an apply's body that leaves replicas to their other owner, or has the live number."""
-    owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+    owners = managed_fields.owners_of(live.thaw_managed_fields(), ("spec", "replicas"))
     if any(manager != FIELD_MANAGER for manager, _ in owners):
         return without_replicas(value)
     return with_live_replicas(value, live)
@@ -159,7 +159,7 @@ def would_default_replicas(value: dict[str, Any], before: LiveObject, after: Liv
     """
     if before.workload is None or "replicas" in value.get("spec", {}):
         return False
-    owners = managed_fields.owners_of(after.managed.thaw()["managedFields"], ("spec", "replicas"))
+    owners = managed_fields.owners_of(after.thaw_managed_fields(), ("spec", "replicas"))
     is_ours_alone = {manager for manager, _ in owners} == {FIELD_MANAGER}
     return is_ours_alone and before.workload.replicas != kind_of(before.ref).default_replicas
 

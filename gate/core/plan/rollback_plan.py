@@ -73,7 +73,7 @@ class WrittenObject:
             return False
         if isinstance(self.is_created, Known):
             return self.is_created.value
-        managed = self.after.managed.thaw()["managedFields"]
+        managed = self.after.thaw_managed_fields()
         return not managed_fields.has_other_owners(managed, self.field_manager)
 
     @property
@@ -299,7 +299,7 @@ def why_not_restored(object_: WrittenObject) -> str:
 
 def _thaw_written(object_: WrittenObject) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return what our apply left, and who owns which field of it."""
-    return object_.after.body.thaw(), object_.after.managed.thaw()["managedFields"]
+    return object_.after.body.thaw(), object_.after.thaw_managed_fields()
 
 
 def _left_behind(object_: WrittenObject, before: LiveObject, write: PlannedWrite) -> Fields | None:
@@ -372,8 +372,8 @@ def _value_before(object_: WrittenObject, before: LiveObject) -> dict[str, Any]:
     """Return what the gate had applied before, and the number of replicas, whoever had set it."""
     value = managed_fields.restoration(
         before.body.thaw(),
-        before.managed.thaw()["managedFields"],
-        object_.after.managed.thaw()["managedFields"],
+        before.thaw_managed_fields(),
+        object_.after.thaw_managed_fields(),
         forced=object_.forced,
         live_after=object_.after.body.thaw() if before.ref.kind in _WITHOUT_DEFAULTS else None,
     )
@@ -387,7 +387,7 @@ def _value_before(object_: WrittenObject, before: LiveObject) -> dict[str, Any]:
 def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
     """Return the apply that gives back what another manager of ours (that of `restart`) took."""
     manager = object_.field_manager
-    taken = managed_fields.owned_fields(object_.after.managed.thaw()["managedFields"], manager)
+    taken = managed_fields.owned_fields(object_.after.thaw_managed_fields(), manager)
     value = extract(before.body.thaw(), taken) if taken else {}
     body = Body.of(named_body(ref, value))
     return PlannedWrite(ref, Verb.APPLY, body, manager, force=object_.forced)

@@ -27,7 +27,7 @@ def removes_taken_fields(planned: PlannedObject, writes: Iterable[PlannedWrite])
     taken = next((one.body for one in writes if _takes_over(one, planned)), None)
     if taken is None:
         return False
-    applied = owned_fields(trial.managed.thaw()["managedFields"], FIELD_MANAGER)
+    applied = owned_fields(trial.thaw_managed_fields(), FIELD_MANAGER)
     left = field_set.subtract(_owned_alone(taken), applied)
     return bool(field_set.differing(before.value.body.thaw(), left, {}))
 

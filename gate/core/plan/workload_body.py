@@ -24,7 +24,7 @@ def body_with_template(
     An apply of the template alone would reset replicas and deadline to their defaults. A pause is
     left out: it would block the return.
     """
-    managed = live.managed.thaw()["managedFields"]
+    managed = live.thaw_managed_fields()
     taken = managed_fields.take_over(managed, (*take_over, FIELD_MANAGER)) or managed
     body = managed_fields.restoration(live.body.thaw(), taken, taken, forced=False)
     unpaused = without_pause(body)

@@ -72,7 +72,7 @@ def _as_expected(kept: Kept, live: LiveObject) -> bool:
     """Tell whether everything that our write set is there, except for `spec.replicas`."""
     expected = kept.expected
     if isinstance(expected, LiveObject):
-        owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
+        owned = owned_fields(expected.thaw_managed_fields(), kept.field_manager)
         missing = field_set.differing(expected.body.thaw(), owned, live.body.thaw())
         return not set(missing) - {"spec.replicas"}
     return isinstance(expected, Body) and contains(expected.thaw(), live.body.thaw())
@@ -129,7 +129,7 @@ def _classify_fields(kept: Kept, live: LiveObject) -> ObjectState:
     if expected is None or live.workload is not None or not isinstance(kept.before, Known):
         return ObjectState.OTHERS
     before, after = kept.before.value.body.thaw(), expected.body.thaw()
-    owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
+    owned = owned_fields(expected.thaw_managed_fields(), kept.field_manager)
     ours = field_set.select_changed(after, before, owned)
     if _is_any_alike(after, live.body.thaw(), ours):
         return ObjectState.WRITTEN

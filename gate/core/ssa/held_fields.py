@@ -31,7 +31,7 @@ def held_fields(live: LiveObject, body: Body, ours: Collection[str]) -> dict[str
     subresource does not count: an autoscaler writes replicas so, and it is never taken over.
     """
     has, sent = live.body.thaw(), body.thaw()
-    managed: ManagedFields = live.managed.thaw()["managedFields"]
+    managed: ManagedFields = live.thaw_managed_fields()
     own: Fields | None = None
     for entry in managed:
         if entry.get("manager") in ours:

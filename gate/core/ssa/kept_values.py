@@ -95,7 +95,7 @@ def find_altered(sent: Body, kept: LiveObject, manager: str) -> tuple[str, ...]:
 
     Only fields that are still its own count: one that others own was left to them.
     """
-    owned = managed_fields.owned_fields(kept.managed.thaw().get("managedFields") or [], manager)
+    owned = managed_fields.owned_fields(kept.thaw_managed_fields(), manager)
     ours = {key: value for key, value in sent.thaw().items() if key not in _WRITE_ONLY}
     kind = str(ours.get("kind", ""))
 

@@ -36,7 +36,7 @@ def fields_that_stay(
 def _owned_by_others(live: LiveObject) -> dict[str, field_set.Fields | None]:
     """Return what other managers own of the pod template."""
     owned: dict[str, field_set.Fields | None] = {}
-    for entry in live.managed.thaw()["managedFields"]:
+    for entry in live.thaw_managed_fields():
         manager = str(entry.get("manager"))
         held = field_set.descend(entry.get("fieldsV1"), "spec", "template")
         if manager != FIELD_MANAGER and held is not None:

@@ -308,7 +308,7 @@ def _goes_on(candidates: Candidates, target: Target) -> bool:
     """
     planned = candidates.object(target.ref)
     live, trial, before = target.snapshot.live, planned.trial, live_before(planned)
-    managed = before.managed.thaw()["managedFields"] if before is not None else ()
+    managed = before.thaw_managed_fields() if before is not None else ()
     if {manager for manager, _ in owners_of(managed, ("spec", "template"))} != {FIELD_MANAGER}:
         return False
     if any(not is_workload(one.ref) for one in candidates.objects):

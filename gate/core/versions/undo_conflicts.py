@@ -31,7 +31,7 @@ def conflicting_managers(live: LiveObject, choice: Choice, history: History) -> 
 def _conflicting(live: LiveObject, choice: Choice, history: History) -> Iterator[str]:
     wanted, has = _wanted_fields(live, choice, history), live.body.thaw()
     taken_over = taken_by_undo(live)
-    for entry in live.managed.thaw()["managedFields"]:
+    for entry in live.thaw_managed_fields():
         below = field_set.descend(entry.get("fieldsV1"), "spec", "template")
         if entry.get("manager") in taken_over or below is None:
             continue
@@ -68,6 +68,6 @@ def restarters(live: LiveObject) -> tuple[str, ...]:
     """
     return tuple(
         str(entry.get("manager"))
-        for entry in live.managed.thaw()["managedFields"]
+        for entry in live.thaw_managed_fields()
         if field_set.paths(entry.get("fieldsV1")) == (_RESTARTED,)
     )

@@ -153,7 +153,7 @@ def _is_changed(then: Any, now: Any, counting: Fields | None) -> bool:
 def _select_owned(field_manager: str, one: LiveObject, *, beside: LiveObject) -> Fields | None:
     """Return what a manager owns of an object, in which others own fields as they do `beside`."""
     return owned_fields(
-        _thaw_managed_fields(one), field_manager, beside=_thaw_managed_fields(beside)
+        one.thaw_managed_fields(), field_manager, beside=beside.thaw_managed_fields()
     )
 
 
@@ -162,13 +162,8 @@ def _select_set(live: LiveObject, owned: Fields | None) -> Fields | None:
     return select_changed(live.body.thaw(), None, owned)
 
 
-def _thaw_managed_fields(live: LiveObject) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
-    return entries
-
-
 def _list_owners(live: LiveObject) -> set[str]:
-    return {str(entry.get("manager")) for entry in _thaw_managed_fields(live)}
+    return {str(entry.get("manager")) for entry in live.thaw_managed_fields()}
 
 
 def _template(live: LiveObject) -> Any:

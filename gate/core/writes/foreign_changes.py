@@ -45,7 +45,7 @@ def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject
     if live.resource_version == written.after.resource_version:
         return None
     back, after, now = write.body.thaw(), written.after.body.thaw(), live.body.thaw()
-    ours = managed_fields.owned_fields(_thaw_managed_fields(written.after), write.field_manager)
+    ours = managed_fields.owned_fields(written.after.thaw_managed_fields(), write.field_manager)
     counting = union(ours, _select_restored_fields(back, written))
     if live.workload is not None:
         judged_elsewhere = (
@@ -62,7 +62,7 @@ def without_foreign(write: PlannedWrite, foreign: Fields, live: LiveObject) -> P
     of another run, is removed by an apply that leaves it out. None, too, if we no longer own
     anything in the object.
     """
-    ours = managed_fields.owned_fields(_thaw_managed_fields(live), write.field_manager)
+    ours = managed_fields.owned_fields(live.thaw_managed_fields(), write.field_manager)
     if ours is None or intersect(foreign, ours) is not None:
         return None
     body = write.body.thaw()
@@ -81,8 +81,8 @@ def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) 
     if live.resource_version == written.after.resource_version:
         return None
     manager = write.field_manager
-    then = managed_fields.owned_fields(_thaw_managed_fields(written.after), manager)
-    added = subtract(managed_fields.owned_fields(_thaw_managed_fields(live), manager), then)
+    then = managed_fields.owned_fields(written.after.thaw_managed_fields(), manager)
+    added = subtract(managed_fields.owned_fields(live.thaw_managed_fields(), manager), then)
     if live.workload is not None:
         added = _without_spec(added, {"f:template", "f:replicas"})
     return select_changed(live.body.thaw(), written.after.body.thaw(), added)
@@ -100,7 +100,7 @@ def fields_of_others(
     if live.resource_version == written.after.resource_version:
         return None
     theirs: Fields | None = None
-    for entry in _thaw_managed_fields(live):
+    for entry in live.thaw_managed_fields():
         if entry.get("manager") != write.field_manager and entry.get("subresource") != "status":
             theirs = union(theirs, entry.get("fieldsV1") or None)
     theirs = {key: inner for key, inner in (theirs or {}).items() if key in _SET_BY_PEOPLE} or None
@@ -116,7 +116,7 @@ def find_changed_paths(written: WrittenObject, live: LiveObject) -> tuple[str, .
     """Name what `live` has otherwise than the object of before, as far as anybody owned it."""
     before, now, named = _thaw_before(written), without_last_applied(live.body.thaw()), None
     for one in (written.before, live):
-        for entry in _thaw_managed_fields(one) if one is not None else ():
+        for entry in one.thaw_managed_fields() if one is not None else ():
             named = union(named, entry.get("fieldsV1") or None)
     return paths(_differing(without_last_applied(before), now, named))
 
@@ -160,7 +160,7 @@ def has_values_of_others(write: PlannedWrite, written: WrittenObject, live: Live
     if live.resource_version == written.after.resource_version:
         return False
     theirs: Fields | None = None
-    for entry in _thaw_managed_fields(live):
+    for entry in live.thaw_managed_fields():
         if entry.get("manager") != write.field_manager:
             theirs = union(theirs, descend(entry.get("fieldsV1"), "spec"))
     after, now = written.after.body.thaw(), live.body.thaw()
@@ -203,7 +203,7 @@ def _select_restored_fields(back: dict[str, Any], written: WrittenObject) -> Fie
     if written.before is None:
         return None
     owned: Fields | None = None
-    for entry in _thaw_managed_fields(written.before):
+    for entry in written.before.thaw_managed_fields():
         owned = union(owned, entry.get("fieldsV1") or None)
     return select_changed(back, None, owned)
 
@@ -219,8 +219,3 @@ def _without_spec(named: Fields | None, keys: set[str]) -> Fields | None:
     spec = {key: inner for key, inner in named["f:spec"].items() if key not in keys}
     others = {key: inner for key, inner in named.items() if key != "f:spec"}
     return {**others, "f:spec": spec} if spec else others or None
-
-
-def _thaw_managed_fields(live: LiveObject) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
-    return entries

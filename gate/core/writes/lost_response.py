@@ -22,12 +22,12 @@ def has_landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -
     `trial` is what the server would make of the body, None without a dry run: then the body is
     compared as it was sent, which misses what the server writes in another form (`0.5`, `500m`).
     """
-    owned = managed_fields.owned_fields(_thaw_managed_fields(live), head.field_manager)
+    owned = managed_fields.owned_fields(live.thaw_managed_fields(), head.field_manager)
     if owned is None:
         return False
     if trial is None:
         return bool(_extract_applied(head, live, owned) == _extract_wanted(head, live))
-    wanted = managed_fields.owned_fields(_thaw_managed_fields(trial), head.field_manager)
+    wanted = managed_fields.owned_fields(trial.thaw_managed_fields(), head.field_manager)
     if live.workload is not None:
         wanted, owned = field_set.descend(wanted, *_TEMPLATE), field_set.descend(owned, *_TEMPLATE)
         ours, found = _template(trial), _template(live)
@@ -67,16 +67,11 @@ def has_landed_whole(head: PlannedWrite, sent: Body, live: LiveObject) -> bool:
 
     Of a workload, too, so that its template alone, which may not have changed, shows nothing.
     """
-    owned = managed_fields.owned_fields(_thaw_managed_fields(live), head.field_manager)
+    owned = managed_fields.owned_fields(live.thaw_managed_fields(), head.field_manager)
     if owned is None:
         return False
     found = _without_identity(field_set.extract(live.body.thaw(), owned))
     return found == _without_identity(sent.thaw())
-
-
-def _thaw_managed_fields(live: LiveObject) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
-    return entries
 
 
 def _template(live: LiveObject) -> Any:
@@ -85,7 +80,7 @@ def _template(live: LiveObject) -> Any:
 
 def _extract_own(head: PlannedWrite, live: LiveObject) -> Any:
     """Return all that our manager owns in `live` but for replicas, None if it owns nothing."""
-    owned = managed_fields.owned_fields(_thaw_managed_fields(live), head.field_manager)
+    owned = managed_fields.owned_fields(live.thaw_managed_fields(), head.field_manager)
     if owned is None:
         return None
     return _without_identity(without_replicas(field_set.extract(live.body.thaw(), owned)))

@@ -73,7 +73,7 @@ def _made_meanwhile(
     """Refuse to overwrite what somebody created since; after a lost answer it may be our own."""
     if live is None:
         return None
-    managed = live.managed.thaw()["managedFields"]
+    managed = live.thaw_managed_fields()
     is_ours = (
         retry.uncertain and managed_fields.owned_fields(managed, head.field_manager) is not None
     )
@@ -91,7 +91,7 @@ def _would_remove(head: PlannedWrite, live: LiveObject, trial: LiveObject | None
     if trial is None:
         return False
     now, then = (
-        managed_fields.owned_fields(one.managed.thaw()["managedFields"], head.field_manager)
+        managed_fields.owned_fields(one.thaw_managed_fields(), head.field_manager)
         for one in (live, trial)
     )
     return bool(field_set.subtract(now, then)) if now is not None else False
@@ -132,7 +132,7 @@ def _would_undo_scaling(head: PlannedWrite, before: LiveObject, live: LiveObject
     wanted = (head.body.thaw().get("spec") or {}).get("replicas")
     if wanted is None or live.workload.replicas in (wanted, before.workload.replicas):
         return False
-    return not managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+    return not managed_fields.owners_of(live.thaw_managed_fields(), ("spec", "replicas"))
 
 
 def substance(live: LiveObject) -> dict[str, Any]:

@@ -27,14 +27,14 @@ def are_owners_removed(manager: str, after: LiveObject, live: LiveObject) -> boo
     `before-first-apply`.
     """
     if live.uid != after.uid or not managed_fields.owned_fields(
-        _thaw_managed_fields(after), manager
+        after.thaw_managed_fields(), manager
     ):
         return False
-    now = _thaw_managed_fields(live)
+    now = live.thaw_managed_fields()
     return not now or (
         managed_fields.owned_fields(now, manager) is None
         and any(_is_servers(entry) for entry in now)
-        and not any(_is_servers(entry) for entry in _thaw_managed_fields(after))
+        and not any(_is_servers(entry) for entry in after.thaw_managed_fields())
     )
 
 
@@ -51,13 +51,13 @@ def owners_to_put_back(
         return None
     left = (
         (entry, subtract(entry.get("fieldsV1"), foreign))
-        for entry in _thaw_managed_fields(written.after)
+        for entry in written.after.thaw_managed_fields()
     )
     entries = [{**entry, "fieldsV1": fields} for entry, fields in left if fields]
     known = {_identity(entry) for entry in entries}
     entries += [
         entry
-        for entry in _thaw_managed_fields(live)
+        for entry in live.thaw_managed_fields()
         if not _is_servers(entry) and _identity(entry) not in known
     ]
     now = live.body.thaw()
@@ -107,7 +107,7 @@ def stands_unowned(write: PlannedWrite, written: WrittenObject, live: LiveObject
     sent, found = (_template(one) for one in (write.body, live.body))
     if sent is None or not contains(sent, found):
         return False
-    owned = managed_fields.owned_fields(_thaw_managed_fields(written.after), write.field_manager)
+    owned = managed_fields.owned_fields(written.after.thaw_managed_fields(), write.field_manager)
     set_before = descend(owned, "spec", "template")
     only_before = subtract(set_before, select_changed(sent, None, set_before))
     return select_changed(found, None, only_before) is None
@@ -123,8 +123,3 @@ def _is_servers(entry: dict[str, Any]) -> bool:
 
 def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(entry.get(name) or "" for name in ("manager", "operation", "subresource"))
-
-
-def _thaw_managed_fields(live: LiveObject) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = live.managed.thaw()["managedFields"]
-    return entries

@@ -197,7 +197,7 @@ def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
         return False
     if count_wanted(live.workload) == made or kind_of(live.ref).default_replicas is None:
         return False
-    owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+    owners = managed_fields.owners_of(live.thaw_managed_fields(), ("spec", "replicas"))
     return all(manager == FIELD_MANAGER for manager, _ in owners)
 
 

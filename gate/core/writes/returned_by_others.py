@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body, contains
@@ -29,7 +28,7 @@ def is_returned(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
     back, now = (without_last_applied(one.thaw()) for one in (head.body, live.body))
     if not contains(back, now):
         return False
-    ours = owned_fields(_list_entries(live), head.field_manager)
+    ours = owned_fields(live.thaw_managed_fields(), head.field_manager)
     beyond = select_changed(now, back, ours)
     return select_changed(now, wanted.thaw(), beyond) is None
 
@@ -46,7 +45,7 @@ def find_restorers(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
     if live is None or live.workload is not None or after is None or wanted is None:
         return ()
     now, then, back = (one.thaw() for one in (live.body, after.body, wanted))
-    ours = owned_fields(_list_entries(live), manager)
+    ours = owned_fields(live.thaw_managed_fields(), manager)
     found: dict[str, None] = {}
     for name, fields in _iter_owners(live):
         changed = select_changed(now, then, subtract(fields, ours))
@@ -67,10 +66,12 @@ def find_new_owners(attempt: Attempt, ref: Ref) -> tuple[str, ...]:
     if live is None or after is None:
         return ()
     before = attempt.plan.before(ref)
-    then = _list_entries(before) if before is not None else []
-    applied = union(*(owned_fields(entries, manager) for entries in (_list_entries(after), then)))
+    then = before.thaw_managed_fields() if before is not None else []
+    applied = union(
+        *(owned_fields(entries, manager) for entries in (after.thaw_managed_fields(), then))
+    )
     had = managers_of(then, applied, manager)
-    has = managers_of(_list_entries(live), applied, manager)
+    has = managers_of(live.thaw_managed_fields(), applied, manager)
     return tuple(
         name
         for name, paths in has.items()
@@ -93,14 +94,9 @@ def _find_wanted(attempt: Attempt, ref: Ref) -> Body | None:
 
 def _iter_owners(live: LiveObject) -> Iterator[tuple[str, Fields]]:
     """Yield what each manager owns of the object itself."""
-    entries = _list_entries(live)
+    entries = live.thaw_managed_fields()
     for entry in entries:
         name, operation = str(entry.get("manager")), str(entry.get("operation"))
         fields = as_stored(owned_fields(entries, name, operation))
         if fields is not None:
             yield name, fields
-
-
-def _list_entries(live: LiveObject) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = live.managed.thaw().get("managedFields") or []
-    return entries

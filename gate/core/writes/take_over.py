@@ -25,7 +25,7 @@ def take_over_now(
     has changed since our write, which left the object as it is in `after`.
     """
     planned = head.body.thaw()
-    managed = live.managed.thaw()["managedFields"]
+    managed = live.thaw_managed_fields()
     taken = None
     if "managedFields" in planned and before is not None:
         if before.managed == live.managed:
@@ -45,7 +45,7 @@ def take_over_now(
 def find_taken(head: PlannedWrite, before: LiveObject) -> set[str]:
     """Return the managers of an object of before of which a planned take-over leaves nothing."""
     left = {entry.get("manager") for entry in head.body.thaw()["managedFields"]}
-    had = {str(entry.get("manager")) for entry in before.managed.thaw()["managedFields"]}
+    had = {str(entry.get("manager")) for entry in before.thaw_managed_fields()}
     return had - left
 
 

@@ -23,7 +23,6 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.watches import Watching
 from gate.config import object_wait, policy
 from gate.core.kinds.configuration import is_configuration
-from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.kept_otherwise import foresee_kept_otherwise
 from gate.core.plan.plan import Plan
@@ -137,13 +136,9 @@ def _is_waited_for(plan: Plan, item: ManifestObject) -> bool:
 def _note_resumptions(plan: Plan, items: Items, paused: Collection[Ref], console: Console) -> None:
     """Announce which pauses of an earlier run this apply ends."""
     for item in items:
-        if item.ref in paused and item.live is not None and _is_paused(item.live):
+        if item.ref in paused and item.live is not None and item.live.is_paused:
             note = "an earlier run paused it (--on-failure pause); this apply resumes it"
             console.note("resume", f"{plan.name_of(item.ref)}: {note}")
-
-
-def _is_paused(live: LiveObject) -> bool:
-    return live.workload is not None and live.workload.paused
 
 
 def _warn(

@@ -192,7 +192,7 @@ def _check_trials(found: UndoSubject, choice: Choice, items: Items, trials: Tria
     """Refuse an undo that would not bring its version back; warn of what it ends or leaves."""
     warn = found.console.warn
     for item in items:
-        if item.is_workload and item.live is not None and _is_paused(item.live):
+        if item.is_workload and item.live is not None and item.live.is_paused:
             warn(f"{item.ref} was paused: the undo resumes it")
     for item in items:
         if item.ref == found.ref:
@@ -210,10 +210,6 @@ def _changes_any(items: Items, trials: Trials, *, without: Ref) -> bool:
         if item.live is None or content(trial.body) != content(item.live.body):
             return True
     return False
-
-
-def _is_paused(live: LiveObject) -> bool:
-    return live.workload is not None and live.workload.paused
 
 
 def _warn_of_memory(context: CommandContext, plan: Plan) -> None:

@@ -6,6 +6,7 @@ table names, until no trigger is left. Time comes in with each event.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import field, replace
 
 from gate.core.attempt import limits
@@ -23,10 +24,11 @@ from gate.core.attempt.parts import (
 from gate.core.attempt.transitions import State
 from gate.core.checks.spec import During
 from gate.core.frozen import dataclass
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.core.plan.leg import Leg, leg_timeout
 from gate.core.plan.plan import Plan
-from gate.core.protocol.effects import Announce, Asking, Effect, Write
+from gate.core.protocol.effects import Announce, Asking, Effect, Read, Write
 
 SIGNAL_BASE = 128
 
@@ -72,6 +74,11 @@ class Attempt:
     def awaits(self, kind: type[Asking]) -> bool:
         """Tell whether an effect of that kind awaits its answer."""
         return any(isinstance(effect, kind) for effect in self.requests.outstanding.values())
+
+    def awaits_read(self, refs: Collection[Ref]) -> bool:
+        """Tell whether a read of any of `refs` awaits its answer."""
+        waiting = self.requests.outstanding.values()
+        return any(isinstance(effect, Read) and effect.ref in refs for effect in waiting)
 
     @property
     def may_have_written(self) -> bool:

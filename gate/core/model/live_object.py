@@ -28,6 +28,11 @@ class LiveObject:
     workload: Workload | None = None
     readiness: Readiness = field(default=UNJUDGED, compare=False)
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether it is a workload whose rollout is paused."""
+        return self.workload is not None and self.workload.paused
+
     def thaw_managed_fields(self) -> list[dict[str, Any]]:
         """Return `metadata.managedFields`, for the caller to change."""
         entries: list[dict[str, Any]] = self.managed.thaw().get("managedFields") or []

@@ -24,7 +24,7 @@ from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.lines import Line, describe_failures
 from gate.core.states.needs import breaks_off, find_failed_needs
 from gate.core.states.read_answers import Facts, is_stale
-from gate.core.states.reads import awaits_read, read_all
+from gate.core.states.reads import read_all
 from gate.core.states.rollback_start import (
     has_writes_back,
     is_failure_to_take_back,
@@ -82,9 +82,9 @@ class Confirming(StateBehaviour):
     def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
         """Confirm or refute the verdict by what was read, or turn back: only reads may decide."""
         late = attempt.now >= attempt.course.confirming_since + EVIDENCE_SECONDS
-        if awaits_read(attempt, verdicts) or (attempt.awaits(Collect) and not late):
+        if attempt.awaits_read(verdicts) or (attempt.awaits(Collect) and not late):
             return None
-        if awaits_read(attempt, list_given_up(attempt)) and not late:
+        if attempt.awaits_read(list_given_up(attempt)) and not late:
             return None
         if _awaits_stop(attempt, verdicts):
             return None

@@ -18,7 +18,6 @@ from gate.core.protocol.effects import Write
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.policy import OnInterrupt
 from gate.core.states.behaviour import StateBehaviour
-from gate.core.states.reads import awaits_read
 from gate.core.states.rollback_start import has_writes_back
 from gate.core.states.verdicts import Verdicts
 from gate.core.writes.lost_needs import find_dropped
@@ -83,7 +82,7 @@ def _awaits_who(attempt: Attempt) -> bool:
     if attempt.now >= attempt.interference.departed_at + EVIDENCE_SECONDS:
         return False
     departed = attempt.interference.departures
-    return awaits_read(attempt, departed) or any(
+    return attempt.awaits_read(departed) or any(
         ref in attempt.result.failures and _is_unobserved(attempt, ref) for ref in departed
     )
 

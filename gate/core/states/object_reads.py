@@ -9,7 +9,7 @@ from dataclasses import replace
 from gate.core.attempt.awaited_objects import find_awaited, find_rechecked
 from gate.core.attempt.state import Attempt, Step
 from gate.core.model.objects import Ref
-from gate.core.states.reads import awaits_read, read_all
+from gate.core.states.reads import read_all
 
 OBJECT_READ_SECONDS = 2.0
 """The time between two reads of an object that is awaited."""
@@ -72,7 +72,7 @@ def recheck_objects(attempt: Attempt) -> Step:
     Whatever is found not to be ready has its whole budget from then on.
     """
     refs = find_rechecked(attempt)
-    if not refs or not _is_recheck_due(attempt) or awaits_read(attempt, refs):
+    if not refs or not _is_recheck_due(attempt) or attempt.awaits_read(refs):
         return attempt, ()
     attempt = start_rechecks(attempt)
     wait = replace(attempt.requests.wait, since=attempt.now)
@@ -83,7 +83,7 @@ def recheck_objects(attempt: Attempt) -> Step:
 def is_being_rechecked(attempt: Attempt) -> bool:
     """Tell whether the objects are not read yet as they are at the end of the window."""
     refs = find_rechecked(attempt)
-    return bool(refs) and (_is_recheck_due(attempt) or awaits_read(attempt, refs))
+    return bool(refs) and (_is_recheck_due(attempt) or attempt.awaits_read(refs))
 
 
 def _is_recheck_due(attempt: Attempt) -> bool:

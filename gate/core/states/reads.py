@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from gate.core.attempt import limits
@@ -65,11 +65,3 @@ def read_all(
             attempt = attempt.with_effect(read)
             effects.append(read)
     return attempt, tuple(effects)
-
-
-def awaits_read(attempt: Attempt, refs: Collection[Ref]) -> bool:
-    """Tell whether a read of any of `refs` is outstanding."""
-    return any(
-        isinstance(effect, Read) and effect.ref in refs
-        for effect in attempt.requests.outstanding.values()
-    )

@@ -26,7 +26,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import BlockedPods
 from gate.core.rollout.progress import stalled_at
 from gate.core.rollout.workload_kind import BlockingPod
-from gate.core.states.reads import awaits_read, read_all
+from gate.core.states.reads import read_all
 from gate.core.states.verdicts import Verdicts, find_failed
 
 SETTLE_SECONDS = 5.0
@@ -65,7 +65,7 @@ def ask_to_remove(attempt: Attempt) -> Step:
         return attempt, ()
     decided = next((one for one in _replacements(attempt) if one.stage in _DECIDED), None)
     if decided is not None:
-        waits = attempt.awaits(SaveRecord) or awaits_read(attempt, (decided.workload,))
+        waits = attempt.awaits(SaveRecord) or attempt.awaits_read((decided.workload,))
         return (attempt, ()) if waits else _go_on(attempt, decided)
     for ref in attempt.workloads.rollouts:
         blocking = _find_due(attempt, ref)

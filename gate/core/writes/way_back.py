@@ -5,7 +5,6 @@ Only what this attempt wrote, and nobody has changed since, is overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from gate.core.attempt.parts import Rejection, Retry
@@ -38,7 +37,7 @@ def next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
     """Return what the write at the head asks for: it is sent, known to be done, or given up."""
     if head.ref not in attempt.workloads.followed_before:
         moved, effects = _workloads_first(attempt)
-        if moved is not attempt or _is_read(moved, _to_go_back(moved)):
+        if moved is not attempt or moved.awaits_read(_to_go_back(moved)):
             return moved, effects
     if head.verb is Verb.DELETE and head.ref not in attempt.ledger.live:
         gone = attempt.past_head()
@@ -161,14 +160,6 @@ def _to_go_back(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the workloads whose restoration is still to be written, in order."""
     ahead = dict.fromkeys(write.ref for write in attempt.writes.queue if write.verb is Verb.APPLY)
     return tuple(ref for ref in ahead if ref in attempt.workloads.followed_before)
-
-
-def _is_read(attempt: Attempt, refs: Collection[Ref]) -> bool:
-    """Tell whether a read of any of `refs` is outstanding."""
-    return any(
-        isinstance(effect, Read) and effect.ref in refs
-        for effect in attempt.requests.outstanding.values()
-    )
 
 
 def _before_write(attempt: Attempt, head: PlannedWrite) -> Step | None:

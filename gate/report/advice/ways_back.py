@@ -9,12 +9,11 @@ import shlex
 from collections.abc import Iterator
 from typing import Final
 
-from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
 from gate.core.versions.surroundings import OF_SURROUNDINGS
 from gate.report.advice.attempt import WITHOUT_A_WORKLOAD
-from gate.report.advice.commands import step_about
+from gate.report.advice.commands import cluster_of, step_about
 from gate.report.advice.step import Step
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
@@ -58,7 +57,7 @@ def after_refused_writes(result: Result, worst: WorkloadResult) -> Iterator[Step
     """Advise how to get the rights if the server refused writes of a way back for lack of them."""
     if not any(cause["reason"] == Reason.FORBIDDEN for cause in worst["causes"]):
         return
-    flags = shlex.join(_cluster(result).flags(worst["namespace"]))
+    flags = shlex.join(cluster_of(result).flags(worst["namespace"]))
     for step in WITHOUT_A_WORKLOAD[Reason.FORBIDDEN]:
         yield Step(step.text, f"{step.command} {flags}")
 
@@ -77,7 +76,7 @@ def look_at_version_before(result: Result, worst: WorkloadResult) -> Iterator[St
     name = kind.call(worst["name"])
     if kind.replica_set(baseline["name"]):
         name = kind.call_version(baseline["name"])
-    command = _cluster(result).command("kubectl", "describe", name, namespace=worst["namespace"])
+    command = cluster_of(result).command("kubectl", "describe", name, namespace=worst["namespace"])
     yield Step(f"see what keeps {baseline_words(worst)} from serving:", command)
 
 
@@ -93,7 +92,3 @@ def _serves(workload: WorkloadResult, name: str) -> bool:
     """Tell whether a version had all of its pods available when it was seen last."""
     last = workload["trees"][-1]["revisions"] if workload["trees"] else []
     return any(one["name"] == name and 0 < one["wanted"] <= one["available"] for one in last)
-
-
-def _cluster(result: Result) -> ClusterName:
-    return ClusterName(result["context"], result["kubeconfig"])

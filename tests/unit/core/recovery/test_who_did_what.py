@@ -1,0 +1,124 @@
+"""What a recovery makes of objects that did not change, and of Jobs that may have run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gate.core.checks.spec import OnInconclusive
+from gate.core.kinds.job.objects import Job
+from gate.core.model.fact import Absent, Known
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
+from gate.core.plan.record import Followed, Kept, Record
+from gate.core.protocol.effects import Write
+from gate.core.recovery.gone_after_end import find_gone_after_end
+from gate.core.recovery.resumption import resume
+from gate.core.rollout.policy import Policy, Response
+from gate.wire import trace as traces
+from tests.table import each
+from tests.unit.core.kinds.test_job import TRACES
+from tests.unit.core.leaves import config, manifest, ref_of
+from tests.unit.core.player import ends, rejected, target
+from tests.unit.core.recovery.test_resumption import (
+    LATER,
+    Dying,
+    finished,
+    plan_of,
+    serving,
+)
+from tests.unit.core.server import Server
+from tests.unit.core.world import WEB, config_ref
+
+API = ref_of(manifest("v1", "api"))
+SETTINGS = config_ref()
+NO_DOUBTS = Policy(response=Response(on_inconclusive=OnInconclusive.ROLLBACK))
+
+
+@pytest.mark.contract("B530")
+def test_a_complete_version_without_checks_is_verified_whatever_they_were_to_decide() -> None:
+    """Nothing was left open that a rollback for want of evidence could be about."""
+    server = serving()
+    bodies = (manifest("v2"), manifest("v2", "api"))
+    record = Dying(server, plan_of(server, *bodies, policy=NO_DOUBTS)).die_after_writes(2)
+    assert not record.checks
+    end = ends(finished(server, record).attempt)
+    assert end == (0, Outcome.VERIFIED, Reason.COMPLETE)
+
+
+@pytest.mark.contract("B530")
+@pytest.mark.parametrize("served", [False, True])
+def test_an_undo_takes_back_only_what_served_before(*, served: bool) -> None:
+    """One workload of the dead attempt has nothing to return to: it is finished as it was to be."""
+    server = Server()
+    server.put(manifest("v1"))
+    if served:
+        server.put(manifest("v1", "api"))
+    bodies = (manifest("v2"), manifest("v2", "api"))
+    record = Dying(server, plan_of(server, *bodies)).die_after_writes(2)
+    lives = {kept.ref: server.read(kept.ref) for kept in record.objects}
+    found = {ref: Absent() if live is None else Known(live) for ref, live in lives.items()}
+    snapshots = {one.ref: target(server, one.ref).snapshot for one in record.followed}
+    plan = resume(record, found, snapshots, LATER, takes_back=True)
+    assert plan is not None
+    assert plan.resumed is not None
+    assert plan.resumed.led_back.by_undo is plan.resumed.back is served
+
+
+@pytest.mark.contract("B530", "B533")
+def test_what_was_to_stay_as_it_is_and_was_not_written_is_nobody_elses() -> None:
+    """It looks as its write would have left it, since that was to change nothing."""
+    server = serving()
+    player = Dying(server, plan_of(server, config("b"), manifest("v2"), manifest("v1", "api")))
+    player.let_pass(Write)
+    player.bend(Write, rejected)
+    record = player.die_going_back()
+    assert [one.reach.is_unreached for one in record.objects if one.ref == API] == [True]
+    end = ends(finished(server, record).attempt)
+    assert end == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+
+
+# -- Jobs ------------------------------------------------------------------------------------------
+
+
+(WANTED,) = traces.read(TRACES / "job-good.jsonl").applied
+MIGRATE = WANTED.ref
+NOTHING: frozenset[Ref] = frozenset()
+
+
+def record_of(phase: Phase, *unchanged: Ref, policy: Policy | None = None) -> Record:
+    """Return the record of configuration, `web` and a Job, which goes some time after its end."""
+    assert isinstance(WANTED.workload, Job)
+    job = replace(WANTED, workload=replace(WANTED.workload, has_time_to_live=True))
+    kept = (
+        Kept(ref, Absent(), wanted, FIELD_MANAGER, changes=ref not in unchanged)
+        for ref, wanted in ((SETTINGS, None), (WEB, None), (MIGRATE, job))
+    )
+    followed = (Followed(WEB, Absent()), Followed(MIGRATE, Absent(), phase=phase))
+    return Record("apply", Leg.FORWARD, tuple(kept), followed, policy or Policy())
+
+
+@pytest.mark.contract("B1247", "B530")
+@each(("policy", "gone"), [(Policy(), {MIGRATE}), (NO_DOUBTS, set())])
+def test_a_job_that_may_have_run_last_is_a_lack_of_evidence(policy: Policy, gone: set[Ref]) -> None:
+    """A policy that takes a version back for want of evidence does so for this one, too."""
+    record = record_of(Phase.AFTER, policy=policy)
+    assert find_gone_after_end(record, {SETTINGS, WEB}, {MIGRATE}) == gone
+
+
+@pytest.mark.contract("B1247")
+def test_only_a_workload_that_was_to_change_shows_that_the_job_before_it_had_ended() -> None:
+    """One that is as it was tells nothing: the Job may never have run."""
+    assert record_of(Phase.BEFORE).find_passed({WEB}) == {MIGRATE}
+    assert record_of(Phase.BEFORE, WEB).find_passed({WEB}) == NOTHING
+
+
+@pytest.mark.contract("B1247")
+def test_what_was_to_stay_as_it_is_need_not_be_written_before_the_last_job() -> None:
+    """What somebody else has changed of that since says nothing of whether the Job was written."""
+    assert record_of(Phase.AFTER).find_perhaps_gone({WEB}) == NOTHING
+    assert record_of(Phase.AFTER, SETTINGS).find_perhaps_gone({WEB}) == {MIGRATE}

@@ -11,17 +11,19 @@ from dataclasses import replace
 
 from gate.core.attempt.limits import RETRY_SECONDS
 from gate.core.attempt.state import Attempt
-from gate.core.plan.leg import Leg
 
 LAG_SECONDS = 10.0
 """For how long a 404 is repeated."""
 
 
 def is_lagging(attempt: Attempt) -> bool:
-    """Tell whether a 404 to the write at the head of the queue is to be repeated."""
+    """Tell whether a 404 to the write at the head of the queue is to be repeated.
+
+    A write of the way back needs nothing.
+    """
     head = attempt.writes.queue[0]
     needs = [ref for ref in head.needs if attempt.plan.phase_of(ref) is None]
-    if attempt.course.leg is Leg.BACK or not needs:
+    if not needs:
         return False
     since = min(attempt.requests.wait.unserved_since, attempt.now)
     return attempt.now < min(since + LAG_SECONDS, attempt.leg_ends_at)

@@ -23,7 +23,7 @@ from gate.report.document.document import document
 from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
-from tests.unit.core.leaves import config, manifest, ref_of
+from tests.unit.core.leaves import IMAGE, config, manifest, ref_of
 from tests.unit.core.player import Player, ending_of, ends, planned, serving
 from tests.unit.core.recovery.test_resumption import Dying, deaths, plan_of, resumed
 from tests.unit.core.server import Server
@@ -280,3 +280,18 @@ def test_a_gate_that_dies_at_any_effect_leaves_no_mixture(job: str) -> None:
         image, settings = server.stored[WEB].image, server.stored[SETTINGS].leaves["data.mode"]
         assert (image, settings) in (("shop/web:v1", "1"), ("shop/web:v3", "2"))
     assert outcomes == {Outcome.ROLLED_BACK, *([Outcome.VERIFIED] if job == "good" else [])}
+
+
+@pytest.mark.contract("B30", "B980")
+def test_what_others_take_over_once_all_is_written_ends_the_run() -> None:
+    """Nothing is left that would have to be given up for the workload that came first."""
+    policy = Policy(budgets=Budgets(bake_seconds=600.0))
+    player = applying(FIRST, policy=policy, v3="stuck")
+    began_at = player.run_to(State.FOLLOWING).now
+    for name in ("job", "web"):
+        player.server.edit(ref_of(manifest("v1", name)), "kubectl-set", {IMAGE: "shop/web:v9"})
+    player.news()
+    attempt = player.run()
+    assert ends(attempt) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert attempt.now < began_at + 60.0
+    assert names(player) == ["settings", "job", "web"]

@@ -78,7 +78,7 @@ def test_a_pod_goes_only_once_the_record_names_it() -> None:
 def test_a_pod_that_is_in_the_way_no_more_does_not_go_although_that_was_decided(
     live: StatefulSet, uid: str, generation: int
 ) -> None:
-    """It would come back as it is, is another one by now, or was so before our last write."""
+    """It would come back as it is, is another one, or was so before our last write."""
     attempt = blocked(live, replace(DECIDED, stage=Stage.REREAD, uid=uid), generation=generation)
     after, effects = ask_to_remove(attempt)
     assert [type(one) for one in effects] == [SaveRecord]

@@ -46,7 +46,7 @@ def replacing(policy: Policy | None = None) -> Player:
 
 @pytest.mark.contract("B67")
 def test_what_somebody_else_replaced_meanwhile_is_not_deleted() -> None:
-    """It is another object by now, which may be at work."""
+    """It is another object, which may be at work."""
     player = replacing()
 
     def replaced(player: Player, effect: Write) -> AttemptEvent:
@@ -148,7 +148,7 @@ def test_a_version_that_somebody_brought_back_without_owners_is_theirs() -> None
 
 @pytest.mark.contract("B1816")
 def test_a_workload_that_was_given_up_is_not_read_to_be_called_mended() -> None:
-    """What stands in it by now is its own to be judged; configuration like it may be back."""
+    """What stands in it is its own to be judged; configuration like it may be back."""
     player = going_back(config("a"))
     player.bend(Write, rejected, times=2)
     attempt = player.run()

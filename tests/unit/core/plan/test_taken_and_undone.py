@@ -18,6 +18,7 @@ from gate.core.plan.taken_fields import removes_taken_fields
 from gate.core.plan.undone_version import changes_no_pod
 from gate.core.rollout.policy import Policy
 from gate.core.writes.removed_owners import are_owners_removed
+from gate.core.writes.take_over import take_over_now
 from tests.table import each
 from tests.unit.core.kinds.test_stateful_set import ALL_NEW, DB, stateful_set
 from tests.unit.core.world import config_ref, snapshot_of, template
@@ -67,6 +68,16 @@ def test_what_is_taken_over_and_not_applied_goes(
     """If nobody else owns it: of this object alone, and where there is something to compare."""
     planned = PlannedObject(SETTINGS, before, trial)
     assert removes_taken_fields(planned, (write,)) is goes
+
+
+@pytest.mark.contract("B62")
+def test_a_take_over_of_what_is_as_it_was_is_sent_as_it_was_planned() -> None:
+    """Whoever writes the status as well keeps that, and loses all else."""
+    status = {**owner("operator"), "subresource": "status"}
+    before = settings(owner("operator", "a", "b"), status)
+    planned = take_over(owner(FIELD_MANAGER, "a", "b"), status)
+    live = replace(before, resource_version="2")
+    assert take_over_now(planned, before, None, live) == planned.body
 
 
 SERVERS = owner("before-first-apply", "b")

@@ -8,6 +8,7 @@ import pytest
 
 from gate.core.checks.spec import OnInconclusive
 from gate.core.kinds.job.objects import Job
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.objects import Ref
@@ -15,10 +16,11 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.record import Followed, Kept, Record
+from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Write
 from gate.core.recovery.gone_after_end import find_gone_after_end
 from gate.core.recovery.resumption import resume
-from gate.core.rollout.policy import Policy, Response
+from gate.core.rollout.policy import OnFailure, Policy, Response
 from gate.wire import trace as traces
 from tests.table import each
 from tests.unit.core.kinds.test_job import TRACES
@@ -122,3 +124,18 @@ def test_what_was_to_stay_as_it_is_need_not_be_written_before_the_last_job() -> 
     """What somebody else has changed of that since says nothing of whether the Job was written."""
     assert record_of(Phase.AFTER).find_perhaps_gone({WEB}) == NOTHING
     assert record_of(Phase.AFTER, SETTINGS).find_perhaps_gone({WEB}) == {MIGRATE}
+
+
+@pytest.mark.contract("B533")
+def test_a_workload_that_did_not_change_was_not_paused_by_the_dead_gate() -> None:
+    """The other one was to be: that this one is as it was says nothing of anybody."""
+    server = serving()
+    server.behaviour["shop/web:v2"] = "crash"
+    policy = Policy(response=Response(on_failure=OnFailure.PAUSE))
+    plan = plan_of(server, manifest("v1"), manifest("v2", "api"), policy=policy)
+    record = Dying(server, plan).die_going_back()
+    bodies = {WEB: Body.of(manifest("v1")), API: Body.of(manifest("v1", "api"))}
+    record = replace(record, target_set=TargetSet(FrozenMap(bodies)))
+    attempt = finished(server, record).attempt
+    assert attempt.interference.departures == FrozenMap()
+    assert attempt.outcome is not Outcome.SUPERSEDED

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from gate.core.checks.spec import OnInconclusive
+from gate.core.endings.differences import differences
 from gate.core.kinds.job.objects import Job
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.fact import Absent, Known
+from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -20,7 +21,7 @@ from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Write
 from gate.core.recovery.gone_after_end import find_gone_after_end
 from gate.core.recovery.resumption import resume
-from gate.core.rollout.policy import OnFailure, Policy, Response
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy, Response
 from gate.wire import trace as traces
 from tests.table import each
 from tests.unit.core.kinds.test_job import TRACES
@@ -139,3 +140,21 @@ def test_a_workload_that_did_not_change_was_not_paused_by_the_dead_gate() -> Non
     attempt = finished(server, record).attempt
     assert attempt.interference.departures == FrozenMap()
     assert attempt.outcome is not Outcome.SUPERSEDED
+
+
+@pytest.mark.contract("B535", "B1012")
+def test_what_a_dead_gate_wrote_and_nobody_kept_is_not_called_written_late() -> None:
+    """It was written all along: what cannot be taken back is said once, as what it is."""
+    server = Server(v1="crash")
+    server.put(config("a"))
+    policy = Policy(response=Response(on_first_failure=OnFirstFailure.DELETE))
+    plan = plan_of(server, config("b"), manifest("v1"), policy=policy)
+    record = Dying(server, plan).die_after_writes(2)
+    kept = tuple(
+        replace(one, before=Unknown("too large"), expected=None) if one.ref == SETTINGS else one
+        for one in record.objects
+    )
+    attempt = finished(server, replace(record, objects=kept)).attempt
+    assert attempt.course.leg is Leg.BACK
+    assert SETTINGS not in attempt.ledger.findings
+    assert not any("too late" in line for line in differences(attempt))

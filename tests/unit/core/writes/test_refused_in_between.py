@@ -10,6 +10,7 @@ import pytest
 from gate.core.attempt.parts import Rejection
 from gate.core.attempt.transitions import State
 from gate.core.model.body import Body, FrozenMap
+from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
@@ -17,8 +18,8 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import irreversible, writes_back
-from gate.core.protocol.effects import Write
-from gate.core.protocol.events import AttemptEvent
+from gate.core.protocol.effects import Read, Write
+from gate.core.protocol.events import AttemptEvent, ReadBack
 from gate.core.writes.additions import has_only_others_changes, is_beside
 from gate.core.writes.lost_response import has_landed_rewritten
 from gate.core.writes.restoration import lost_owners
@@ -194,3 +195,23 @@ def test_a_restart_of_somebodys_is_not_restarted_over() -> None:
     server.edit(WEB, NOBODY, {path: "theirs"})  # else the server has a conflict
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
     assert server.stored[WEB].leaves[path] == "theirs"
+
+
+@pytest.mark.contract("B1856", "B162")
+def test_a_server_that_lags_behind_does_not_show_that_what_was_given_up_is_back() -> None:
+    """It has not heard of the way out yet: what it shows is what was there before that."""
+    player = going_back(config("a"))
+    before = player.attempt.plan.before(SETTINGS)
+    assert before is not None
+    old = Known(before)
+
+    def lags(player: Player, effect: Read) -> AttemptEvent:
+        if effect.ref != SETTINGS or player.place[1] is not State.CONFIRMING:
+            return player.answer(effect)
+        return ReadBack(player.attempt.now, effect.effect_id, old)
+
+    player.bend(Write, rejected)
+    player.bend(Read, lags, times=100)
+    attempt = player.run()
+    assert ends(attempt)[:2] == (5, Outcome.ROLLBACK_FAILED)
+    assert set(attempt.writes.refusals) == {SETTINGS}

@@ -12,6 +12,7 @@ from gate.core.plan.plan import PlannedWrite
 from gate.core.ssa import managed_fields
 from gate.core.ssa.field_set import select_changed, subtract
 from gate.core.ssa.held_fields import release
+from gate.core.ssa.managed_fields import ManagedFields
 from gate.core.ssa.unowned_fields import add_claims
 
 
@@ -43,10 +44,16 @@ def take_over_now(
 
 
 def find_taken(head: PlannedWrite, before: LiveObject) -> set[str]:
-    """Return the managers of an object of before of which a planned take-over leaves nothing."""
-    left = {entry.get("manager") for entry in head.body.thaw()["managedFields"]}
-    had = {str(entry.get("manager")) for entry in before.thaw_managed_fields()}
-    return had - left
+    """Return the managers of an object of before of which a planned take-over leaves nothing.
+
+    What they own through a subresource stays theirs and does not count.
+    """
+    left, had = head.body.thaw()["managedFields"], before.thaw_managed_fields()
+    return _name_managers(had) - _name_managers(left)
+
+
+def _name_managers(entries: ManagedFields) -> set[str]:
+    return {str(entry.get("manager")) for entry in entries if not entry.get("subresource")}
 
 
 def as_taken_over(live: LiveObject, managers: Collection[str]) -> LiveObject:

@@ -80,6 +80,23 @@ def test_a_take_over_of_what_is_as_it_was_is_sent_as_it_was_planned() -> None:
     assert take_over_now(planned, before, None, live) == planned.body
 
 
+@pytest.mark.contract("B69")
+def test_a_take_over_counts_for_an_object_whose_status_was_written_since() -> None:
+    """That is no reason to leave its fields to their manager, and the apply to a conflict."""
+
+    def status(time: str) -> dict[str, Any]:
+        return {**owner("operator"), "subresource": "status", "time": time}
+
+    before = settings(owner("operator", "a", "b"), status("2026-01-01T00:00:00Z"))
+    live = settings(owner("operator", "a", "b"), status("2026-01-01T00:00:09Z"))
+    planned = take_over(owner(FIELD_MANAGER, "a", "b"), status("2026-01-01T00:00:00Z"))
+    taken = take_over_now(planned, before, None, live)
+    assert taken is not None
+    owners = {one["manager"]: one for one in taken.thaw()["managedFields"]}
+    assert owners[FIELD_MANAGER]["fieldsV1"] == {"f:data": {"f:a": {}, "f:b": {}}}
+    assert owners["operator"] == status("2026-01-01T00:00:09Z")
+
+
 SERVERS = owner("before-first-apply", "b")
 
 

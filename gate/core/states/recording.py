@@ -5,9 +5,12 @@ from __future__ import annotations
 from gate.core.attempt.record import record_now
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
+from gate.core.model.field_manager import Verb
+from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import SaveRecord
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.verdicts import Verdicts
+from gate.core.writes.other_users import find_users
 
 
 class Recording(StateBehaviour):
@@ -16,9 +19,16 @@ class Recording(StateBehaviour):
     has_writes_ahead = True
 
     def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
-        """Ask for the record to be saved."""
+        """Ask for the record to be saved, and who uses what is about to go back.
+
+        Both at once: after a signal there is little time.
+        """
         effect = SaveRecord(attempt.requests.next_id, record_now(attempt))
-        return attempt.with_effect(effect), (effect,)
+        attempt = attempt.with_effect(effect)
+        if attempt.course.leg is Leg.FORWARD:
+            return attempt, (effect,)
+        attempt, questions = find_users(attempt, Verb.APPLY)
+        return attempt, (effect, *questions)
 
     def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
         """Go on once the record is saved."""

@@ -14,7 +14,7 @@ from gate.core.model.fact import Known
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Effect
-from gate.core.protocol.events import AttemptEvent
+from gate.core.protocol.events import AttemptEvent, UsersFound
 from gate.core.recovery.resumption import taken_up
 from gate.core.rollout.owners import Owners
 from gate.core.states import interference
@@ -72,7 +72,12 @@ def step(attempt: Attempt, event: AttemptEvent) -> Step:
     folded = fold(attempt, event)
     if folded.ended:
         return folded, ()
-    return _settle(folded, narrate(attempt, folded))
+    lines = narrate(attempt, folded)
+    if isinstance(event, UsersFound) and folded.result.unsaid:
+        # What stays is said after the way back, which is not announced before it is recorded.
+        unsaid = (*folded.result.unsaid, *lines)
+        return _settle(replace(folded, result=replace(folded.result, unsaid=unsaid)), ())
+    return _settle(folded, lines)
 
 
 def wake_at(attempt: Attempt) -> float:

@@ -149,6 +149,26 @@ def test_owners_are_put_back_once_however_many_tries_it_takes() -> None:
     assert ahead == [1, 1, 1]
 
 
+@pytest.mark.contract("B1871")
+def test_what_stays_is_said_after_the_way_back_is_announced() -> None:
+    """Who uses it is known before the record is saved, and before that nothing is announced."""
+    server = serving(config("a"), v2="crash")
+    player = Player(server, planned(server, config("b"), manifest("v2")))
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.users = {world.config_ref(): "deployment/api was verified with it"}
+    player.hold = (SaveRecord,)
+    player.run(at_most=player.attempt.now)
+    player.hold = ()
+    assert ends(player.run())[0] == 4
+    events = [line.event for line in player.said]
+    assert [event for event in events if event in ("failed", "rollback", "kept")] == [
+        "failed",
+        "rollback",
+        "kept",
+    ]
+    assert server.stored[world.config_ref()].leaves["data.mode"] == "b"
+
+
 def lost_and_stripped(player: Player, effect: Write) -> AttemptEvent:
     """Do the write, lose its answer, and let somebody remove all managed fields at that moment."""
     player.answer(effect)

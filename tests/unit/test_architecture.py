@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from gate.kube.kinds.registry import WORKLOADS
 from tests.unit.source_files import (
     GATE,
     ROOT,
     SANDBOX,
     SOURCES,
+    WORKLOAD_WORDS,
     acts,
     borrowed,
     is_module,
@@ -156,6 +158,11 @@ def test_tests_use_the_sandbox_by_its_face() -> None:
         for one in sorted(borrowed(path, SANDBOX) - public)
     ]
     assert not behind, list_violations(behind)
+
+
+def test_every_kind_of_workload_is_looked_for() -> None:
+    """A kind that is registered, and not in the list, could be named anywhere."""
+    assert {workload.watched.kind for workload in WORKLOADS} <= WORKLOAD_WORDS
 
 
 def test_only_the_packages_of_kinds_know_a_kind_of_workload() -> None:

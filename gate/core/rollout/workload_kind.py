@@ -216,10 +216,13 @@ class WorkloadKind(Protocol[W, R_contra]):
         """Return what the pods of a revision have in common."""
 
     def key_of_pod(self, pod: Pod) -> str:
-        """Return the key of the revision that a pod is of."""
+        """Return the key of the revision that a pod is of; the pod itself has to bear it."""
 
     def place_of_pod(self, pod: Pod) -> str:
-        """Return what another pod takes over from one that it replaces, "" if nothing."""
+        """Return what another pod takes over from one that it replaces, "" if nothing.
+
+        A pod without a place counts as one that this attempt's versions have moved.
+        """
 
     def count_pods(self, view: View[R_contra], revision: R_contra) -> PodCounts:
         """Count the pods of a revision."""

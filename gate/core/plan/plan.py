@@ -11,7 +11,7 @@ from dataclasses import field, replace
 
 from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.fact import Fact, Known
+from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import naming
@@ -78,6 +78,15 @@ class Target:
     is_restored: bool = False
 
 
+Held = Known[str] | Unknown
+"""How another run of the gate uses an object, or why nobody can tell."""
+
+
+def why_held(held: Held) -> str:
+    """Return the reason for people."""
+    return held.value if isinstance(held, Known) else held.why
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The writes in the order of application, and the workloads that are judged.
@@ -98,7 +107,7 @@ class Plan:
     resumed: Resumed | None = None
     target_set: TargetSet = field(default_factory=TargetSet)
     origin: Origin = NO_ORIGIN
-    held: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
+    held: FrozenMap[Ref, Held] = field(default_factory=FrozenMap)
 
     def name_of(self, ref: Ref) -> str:
         """Return an object's name for messages, with its namespace if the plan has several."""

@@ -5,7 +5,7 @@ Another run that applies the very same object changes nothing in it, so the obje
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Step
@@ -15,7 +15,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
-from gate.core.plan.plan import Target
+from gate.core.plan.plan import Held, Target, why_held
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
 from gate.core.rollout.causes import Cause
@@ -46,23 +46,35 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
     What may be theirs is not deleted: either run may have created it. It is restored, though:
     else a right that is missing would keep all configuration from going back.
     """
-    kept = {**found.used, **found.unknown}
+    kept: dict[Ref, Held] = {
+        **{ref: Known(why) for ref, why in found.used.items()},
+        **{ref: Unknown(why) for ref, why in found.unknown.items()},
+    }
     deleted = {one.ref for one in attempt.writes.queue if one.verb is Verb.DELETE}
     written = {
-        ref: replace(one, is_created=Unknown(kept[ref])) if ref in kept and ref in deleted else one
+        ref: replace(one, is_created=Unknown(why_held(kept[ref])))
+        if ref in kept and ref in deleted
+        else one
         for ref, one in attempt.ledger.written.items()
     }
-    stays = {**found.used, **{ref: kept[ref] for ref in kept if ref in deleted}}
-    queue = tuple(write for write in attempt.writes.queue if write.ref not in stays)
+    stays = {*found.used, *(ref for ref in found.unknown if ref in deleted)}
     unreturned = {ref: why for ref, why in found.used.items() if ref not in deleted}
     targets = tuple(_beside_unreturned(one, unreturned) for one in attempt.plan.targets)
     held = FrozenMap({**attempt.plan.held, **kept})
-    return replace(
+    attempt = replace(
         attempt,
         plan=replace(attempt.plan, held=held, targets=targets),
         ledger=replace(attempt.ledger, written=FrozenMap(written)),
-        writes=replace(attempt.writes, queue=queue),
     )
+    return _without_writes(attempt, stays)
+
+
+def _without_writes(attempt: Attempt, refs: Collection[Ref]) -> Attempt:
+    """Drop all writes of some objects; what is known of the head's last try goes with it."""
+    while attempt.writes.queue and attempt.writes.queue[0].ref in refs:
+        attempt = attempt.past_head()
+    queue = tuple(write for write in attempt.writes.queue if write.ref not in refs)
+    return replace(attempt, writes=replace(attempt.writes, queue=queue))
 
 
 def _beside_unreturned(target: Target, unreturned: Mapping[Ref, str]) -> Target:

@@ -16,6 +16,7 @@ from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
 from gate.core.plan.leg import Leg
+from gate.core.plan.plan import Held, why_held
 from gate.core.plan.replica_ownership import REPLICAS_PATH, Scaler, describe_number
 from gate.core.plan.rollback_plan import find_versions, is_of_template
 from gate.core.readiness.object_needs import why_kept
@@ -322,10 +323,10 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
     deletes_first = policy.response.on_first_failure is OnFirstFailure.DELETE
     for ref, written in attempt.ledger.written.items():
         if ref in attempt.plan.held and written.before is not None:
-            yield _describe_held(attempt, ref)
+            yield from _describe_held(attempt, ref, attempt.plan.held[ref])
             continue
         if ref in attempt.plan.held and policy.response.prune_created:
-            yield f"{name(ref)} was not deleted: {attempt.plan.held[ref]}"
+            yield f"{name(ref)} was not deleted: {why_held(attempt.plan.held[ref])}"
             continue
         if prunes and written.created and (kept := why_kept(ref)):
             yield f"{name(ref)} was not deleted: {kept}"
@@ -336,12 +337,14 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
             yield f"{name(ref)} was not deleted: {why}"
 
 
-def _describe_held(attempt: Attempt, ref: Ref) -> str:
+def _describe_held(attempt: Attempt, ref: Ref, held: Held) -> Iterator[str]:
     """Say why an object did not go back, or what nobody could tell as it did."""
-    name, why = attempt.plan.name_of(ref), attempt.plan.held[ref]
-    if ref not in attempt.ledger.restored:
-        return f"{name} was left as this run wrote it: {why}"
-    return f"whether another run uses {name} as this run had written it is not known: {why}"
+    name = attempt.plan.name_of(ref)
+    if isinstance(held, Known):
+        yield f"{name} was left as this run wrote it: {held.value}"
+    elif ref in attempt.ledger.restored:
+        use = f"uses {name} as this run had written it"
+        yield f"whether another run {use} is not known: {held.why}"
 
 
 def _join_paths(paths: dict[str, None] | tuple[str, ...]) -> str:

@@ -91,7 +91,9 @@ def _find_used(
     for ref in there:
         if ref in effect.created:
             live = effect.created[ref]
-            is_verified = any(_has(one.members.get(ref), live) for one in history.once_verified)
+            is_verified = any(
+                _has_digest(live, one.members.get(ref)) for one in history.once_verified
+            )
             is_needed = record is not None and any(one.ref == ref for one in record.objects)
         else:
             live = effect.changed[ref]
@@ -103,7 +105,7 @@ def _find_used(
             yield ref, f"the attempt of {other.lock} that is not finished needs it"
 
 
-def _has(digest: str | None, live: LiveObject) -> bool:
+def _has_digest(live: LiveObject, digest: str | None) -> bool:
     return digest == applied_digest(live)
 
 
@@ -116,7 +118,7 @@ def _is_verified_since(history: History, ref: Ref, live: LiveObject, since: str)
     newest = next(iter(history.unrevoked), None)
     if newest is None or newest.judged_at < since or history.has_come_back(newest):
         return False
-    return _has(newest.members.get(ref), live)
+    return _has_digest(live, newest.members.get(ref))
 
 
 def _brings(record: Record, ref: Ref, live: LiveObject) -> bool:
@@ -131,4 +133,4 @@ def _brings(record: Record, ref: Ref, live: LiveObject) -> bool:
 
 def _is_to_be(kept: Kept, live: LiveObject) -> bool:
     expected = kept.expected
-    return not isinstance(expected, LiveObject) or _has(applied_digest(expected), live)
+    return not isinstance(expected, LiveObject) or _has_digest(live, applied_digest(expected))

@@ -78,13 +78,13 @@ class Target:
     is_restored: bool = False
 
 
-Held = Known[str] | Unknown
+OtherUse = Known[str] | Unknown
 """How another run of the gate uses an object, or why nobody can tell."""
 
 
-def why_held(held: Held) -> str:
-    """Return the reason for people."""
-    return held.value if isinstance(held, Known) else held.why
+def describe_use(use: OtherUse) -> str:
+    """Return it for people."""
+    return use.value if isinstance(use, Known) else use.why
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Plan:
     resumed: Resumed | None = None
     target_set: TargetSet = field(default_factory=TargetSet)
     origin: Origin = NO_ORIGIN
-    held: FrozenMap[Ref, Held] = field(default_factory=FrozenMap)
+    held: FrozenMap[Ref, OtherUse] = field(default_factory=FrozenMap)
 
     def name_of(self, ref: Ref) -> str:
         """Return an object's name for messages, with its namespace if the plan has several."""

@@ -15,7 +15,7 @@ from gate.core.model.objects import Ref, Revision, Workload
 from gate.core.model.readiness import ReadinessKind
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.leg import Leg
-from gate.core.plan.plan import why_held
+from gate.core.plan.plan import describe_use
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.judge import Rollout
@@ -189,7 +189,7 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
         yield "left", f"{after.plan.name_of(ref)}: somebody else {did} it since; left alone"
     for ref, held in after.plan.held.items():
         if ref not in before.plan.held and (stays := _how_it_stays(before, after, ref)):
-            yield "kept", f"{after.plan.name_of(ref)} {stays}: {why_held(held)}"
+            yield "kept", f"{after.plan.name_of(ref)} {stays}: {describe_use(held)}"
     yield from describe_refusals(before, after)
     for ref, paths in after.ledger.dropped_paths.items():
         known = before.ledger.dropped_paths.get(ref, ())

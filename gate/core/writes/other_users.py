@@ -15,7 +15,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
-from gate.core.plan.plan import Held, Target, why_held
+from gate.core.plan.plan import OtherUse, Target, describe_use
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
 from gate.core.rollout.causes import Cause
@@ -46,13 +46,13 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
     What may be theirs is not deleted: either run may have created it. It is restored, though:
     else a right that is missing would keep all configuration from going back.
     """
-    kept: dict[Ref, Held] = {
+    kept: dict[Ref, OtherUse] = {
         **{ref: Known(why) for ref, why in found.used.items()},
         **{ref: Unknown(why) for ref, why in found.unknown.items()},
     }
     deleted = {one.ref for one in attempt.writes.queue if one.verb is Verb.DELETE}
     written = {
-        ref: replace(one, is_created=Unknown(why_held(kept[ref])))
+        ref: replace(one, is_created=Unknown(describe_use(kept[ref])))
         if ref in kept and ref in deleted
         else one
         for ref, one in attempt.ledger.written.items()

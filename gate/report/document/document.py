@@ -61,6 +61,9 @@ def document(attempt: Attempt, run: Run) -> Result:
     if ending.outcome is Outcome.OBSERVED:
         result["would_have"] = would_have(attempt, _decided_by(attempt, ending))
     result["workloads"] = [_workload(attempt, target.ref, run) for target in attempt.plan.targets]
+    scaled = find_scaled(attempt)
+    for target, workload in zip(attempt.plan.targets, result["workloads"], strict=True):
+        workload["scaled_meanwhile"] = target.ref in scaled
     result["objects"] = objects(attempt, run)
     result["checks"] = check_rows(attempt)
     result["rollback"] = rollback(attempt, run)
@@ -190,7 +193,7 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "changed": _is_changed(attempt, ref),
         "running": "unknown" if is_unsure else running(attempt, ref),
         "scaled_from": _count_scaled(attempt, ref, ending),
-        "scaled_meanwhile": ref in find_scaled(attempt),
+        "scaled_meanwhile": False,
         "paused": is_left_paused(attempt, ref) or is_held_after_signal(attempt, ref),
         "deletion": gone,
         "undo_lacks": list(map(str, attempt.plan.target_set.undo.lacks.get(ref, ()))),

@@ -16,7 +16,7 @@ from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.kept_otherwise import describe_kept_otherwise, find_kept_otherwise
 from gate.core.plan.leg import Leg
-from gate.core.plan.plan import Held, why_held
+from gate.core.plan.plan import OtherUse, describe_use
 from gate.core.plan.replica_ownership import REPLICAS_PATH, Scaler, describe_number
 from gate.core.plan.rollback_plan import find_versions, is_of_template
 from gate.core.readiness.object_needs import why_kept
@@ -326,7 +326,7 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
             yield from _describe_held(attempt, ref, attempt.plan.held[ref])
             continue
         if ref in attempt.plan.held and policy.response.prune_created:
-            yield f"{name(ref)} was not deleted: {why_held(attempt.plan.held[ref])}"
+            yield f"{name(ref)} was not deleted: {describe_use(attempt.plan.held[ref])}"
             continue
         if prunes and written.created and (kept := why_kept(ref)):
             yield f"{name(ref)} was not deleted: {kept}"
@@ -337,7 +337,7 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
             yield f"{name(ref)} was not deleted: {why}"
 
 
-def _describe_held(attempt: Attempt, ref: Ref, held: Held) -> Iterator[str]:
+def _describe_held(attempt: Attempt, ref: Ref, held: OtherUse) -> Iterator[str]:
     """Say why an object did not go back, or what nobody could tell as it did."""
     name = attempt.plan.name_of(ref)
     if isinstance(held, Known):

@@ -28,7 +28,7 @@ def claims_of(result: Result, message: str) -> Iterator[Step]:
     managers = managers_in(message)
     if not managers:
         return
-    if _is_about_replicas_alone(message):
+    if result["command"] != "undo" and _is_about_replicas_alone(message):
         yield _step_again(result, "to leave the number of replicas as it is", "--replicas", "keep")
         yield _step_again(result, "to impose the manifest's", "--replicas", "apply")
         return

@@ -26,7 +26,11 @@ _SIDECAR = (
 
 
 class CelPolicies:
-    """Policies of `admissionregistration.k8s.io`; each block waits until its own is in effect."""
+    """Policies of `admissionregistration.k8s.io`, in effect from a block's start to its end.
+
+    The API server notices after a second or so that there is a policy, or that it is gone. Each
+    block waits for both.
+    """
 
     def __init__(self, client: Client, objects: Objects) -> None:
         self._api = client
@@ -128,6 +132,7 @@ class CelPolicies:
         finally:
             for collection in (bindings, policies):
                 self._api.json("DELETE", f"{collection}/{name}")
+        _wait_until(lambda: not is_in_effect())
 
     def _probe(self, resource: str, content: JSON | None = None) -> JSON:
         """Ask the server what it would make of an object of the namespace."""
@@ -152,10 +157,10 @@ def _matching(resource: str, *operations: str, group: str = "") -> JSON:
     return {"resourceRules": [{**rule, "operations": [*operations]}]}
 
 
-def _wait_until(is_in_effect: Callable[[], bool]) -> None:
-    """Wait for the API server to use a policy: it says so nowhere, so it is asked."""
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for the API server to notice a policy, or its end: it is asked with a probe."""
     deadline = time.monotonic() + EFFECT_SECONDS
-    while not is_in_effect():
+    while not is_so():
         if time.monotonic() > deadline:
-            raise TimeoutError("the policy is not in effect")
+            raise TimeoutError("the API server has not noticed the policy, or its end")
         time.sleep(0.05)

@@ -1,9 +1,10 @@
 """A `dataclass` decorator that makes frozen classes faster than the standard library does.
 
 A run makes some 350 of them before it does anything. The standard library compiles six functions
-for each, one by one, which took a third of a run's start. Here those that a run calls all the time
-are compiled at once, and all classes share the others. Values behave the same. There is no
-`InitVar`, and no class that the standard library freezes can inherit from one of these.
+for each, which took a third of a run's start. Here `__init__`, `__eq__` and `__hash__` are compiled
+when they are first called, as most of them never are, and all classes share the others. Values
+behave the same. There is no `InitVar`, and no class that the standard library freezes can inherit
+from one of these.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def _freeze(cls: type[Any], *, kw_only: bool = False) -> type[Any]:
     make = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
     made = make(cls)
     methods: dict[str, Callable[..., Any]] = {
-        **_compile_methods(made, dataclasses.fields(made)),
+        **{name: _compile_when_called(made, name) for name in _WRITERS},
         "__repr__": _represent,
         "__setattr__": _refuse_to_set,
         "__delattr__": _refuse_to_delete,
@@ -53,29 +54,32 @@ def _freeze(cls: type[Any], *, kw_only: bool = False) -> type[Any]:
     return made
 
 
-def _compile_methods(
-    cls: type[Any], fields: tuple[Field[Any], ...]
-) -> dict[str, Callable[..., Any]]:
-    """Return the methods that have to be as fast as those of the standard library, by their names.
+def _compile_when_called(cls: type[Any], name: str) -> Callable[..., Any]:
+    """Return a method that puts its compiled form into its own place when it is first called."""
 
-    One call of the compiler for all of them is what saves the time.
-    """
+    def method(self: Any, *positional: Any, **named: Any) -> Any:
+        compiled = _compile(cls, name)
+        setattr(cls, name, compiled)
+        return compiled(self, *positional, **named)
+
+    return method
+
+
+def _compile(cls: type[Any], name: str) -> Callable[..., Any]:
     names: dict[str, Any] = {"_set": _SET, "_missing": MISSING}
-    compared = [one.name for one in fields if one.compare]
-    hashed = [one.name for one in fields if _is_hashed(one)]
-    functions = (
-        _write_init(cls, fields, names),
-        _write_eq(compared),
-        f"def __hash__(self):{_INDENT}return hash({_write_tuple('self', hashed)})",
-    )
-    exec("\n".join(functions), names)  # noqa: S102 - of our own fields
-    methods = {name: names[name] for name in ("__init__", "__eq__", "__hash__")}
-    for name, method in methods.items():
-        method.__qualname__ = f"{cls.__qualname__}.{name}"
-    return methods
+    exec(_WRITERS[name](cls, names), names)  # noqa: S102 - of our own fields
+    method: Callable[..., Any] = names[name]
+    method.__qualname__ = f"{cls.__qualname__}.{name}"
+    return method
 
 
-def _write_eq(compared: list[str]) -> str:
+def _write_hash(cls: type[Any], _names: dict[str, Any]) -> str:
+    hashed = [one.name for one in dataclasses.fields(cls) if _is_hashed(one)]
+    return f"def __hash__(self):{_INDENT}return hash({_write_tuple('self', hashed)})"
+
+
+def _write_eq(cls: type[Any], _names: dict[str, Any]) -> str:
+    compared = [one.name for one in dataclasses.fields(cls) if one.compare]
     ours, theirs = (_write_tuple(name, compared) for name in ("self", "other"))
     lines = ("if other.__class__ is self.__class__:", f"    return {ours} == {theirs}")
     return _INDENT.join(("def __eq__(self, other):", *lines, "return NotImplemented"))
@@ -90,12 +94,12 @@ def _is_hashed(field: Field[Any]) -> bool:
     return field.compare if field.hash is None else field.hash
 
 
-def _write_init(cls: type[Any], fields: tuple[Field[Any], ...], names: dict[str, Any]) -> str:
+def _write_init(cls: type[Any], names: dict[str, Any]) -> str:
     """Write `__init__`, and put into `names` what its defaults are called there."""
     by_position: list[str] = []
     by_name: list[str] = []
     lines: list[str] = []
-    for one in fields:
+    for one in dataclasses.fields(cls):
         name = parameter = value = one.name
         default = None
         if one.default is not MISSING:
@@ -117,6 +121,17 @@ def _write_init(cls: type[Any], fields: tuple[Field[Any], ...], names: dict[str,
         lines.append("self.__post_init__()")
     parameters = ", ".join(["self", *by_position, *(["*", *by_name] if by_name else [])])
     return f"def __init__({parameters}):{_INDENT}{_INDENT.join(lines or ['pass'])}"
+
+
+_WRITERS: Final[dict[str, Callable[[type[Any], dict[str, Any]], str]]] = {
+    "__init__": _write_init,
+    "__eq__": _write_eq,
+    "__hash__": _write_hash,
+}
+"""Write the source of the methods that have to be as fast as those of the standard library.
+
+Each is given a dataclass, and what its source may refer to, to which it may add.
+"""
 
 
 def _represent(value: Any) -> str:

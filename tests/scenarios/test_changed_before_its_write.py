@@ -13,7 +13,7 @@ from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, first, kills, loses, nth, writes
-from tests.scenarios.versions import CRASH, mode, undo
+from tests.scenarios.versions import CRASH, mode, one_line, report, undo
 
 pytestmark = pytest.mark.sandbox_only("somebody acts between two requests of the gate")
 
@@ -150,6 +150,29 @@ def test_what_lost_all_its_owners_is_not_written(proxy: Proxy) -> None:
     meanwhile(proxy, act)
     result = scene.apply(settings("2"), web(2), flags=["--force-conflicts"])
     assert_untouched(result, scene, {"mode": "1", **THEIRS})
+
+
+@pytest.mark.contract("B1905")
+@pytest.mark.parametrize("resource", ["secrets/keys", "configmaps/settings"])
+@pytest.mark.parametrize("others", [(web,), ()], ids=["workload", "configuration-alone"])
+def test_configuration_that_somebody_deletes_is_said_to_be_deleted(
+    proxy: Proxy, resource: str, others: tuple[Callable[[int], JSON], ...]
+) -> None:
+    """The server speaks of uids and preconditions, and has nothing to correct."""
+    scene, (kind, name) = proxy.scene, resource.split("/")
+    begun, ended = ([secret(n), settings(n), *(one(int(n)) for one in others)] for n in "12")
+    assert scene.apply(*begun).exit_code == 0
+    meanwhile(proxy, lambda: scene.client.json("DELETE", scene.objects.path(kind, name)), name)
+    result = scene.apply(*ended)
+    is_first = name == "keys"
+    assert result.exit_code == (3 if is_first else 4), str(result)
+    gone = f"{kind.removesuffix('s')}/{name}"
+    said = f"{gone}: it was deleted since it was read, and is not created again"
+    assert result.document["message"] == said
+    text = one_line(report(scene, result))
+    assert f"next somebody deleted {gone}: run the same again if it is still wanted" in text
+    assert ("broke off half-way at" in text) is not is_first
+    assert "uid" not in f"{text}{result.stderr}"
 
 
 @pytest.mark.contract("B1855")

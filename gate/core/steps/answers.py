@@ -51,6 +51,7 @@ from gate.core.states.read_answers import Facts
 from gate.core.states.table import STATES
 from gate.core.writes.additions import find_met
 from gate.core.writes.lagging_server import is_lagging, repeat_later, with_served
+from gate.core.writes.obstacles import DELETED_MEANWHILE
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_users
 from gate.core.writes.request import is_for_live_number
@@ -89,7 +90,8 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
         case Write(), WriteRejected(reason=Reason.NOT_FOUND) if is_lagging(attempt):
             return repeat_later(attempt), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
-            refused = Rejection(effect.ref, reason, message, paths, effect.body)
+            said = DELETED_MEANWHILE if reason is Reason.DELETED else message
+            refused = Rejection(effect.ref, reason, said, paths, effect.body)
             return _fold_rejection(attempt, refused), ()
         case Read(), ReadBack():
             return STATES[attempt.course.state].fold_read(attempt, effect, answer)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from gate.core.attempt.parts import Rejection, Retry
 from gate.core.attempt.state import Attempt
@@ -22,6 +22,9 @@ from gate.core.ssa import field_set, managed_fields
 from gate.core.writes.additions import is_left
 from gate.core.writes.lost_response import has_landed
 from gate.core.writes.recreation import find_before
+
+DELETED_MEANWHILE: Final = CleanText("it was deleted since it was read, and is not created again")
+"""What a write says that finds its object gone, or another one of its name."""
 
 
 def is_done(attempt: Attempt, head: PlannedWrite, live: LiveObject) -> bool:
@@ -109,7 +112,7 @@ def _changed_meanwhile(
     """
     before = find_before(attempt, head.ref)
     if before is None or live is None or live.uid != before.uid:
-        return Rejection(head.ref, Reason.DELETED, CleanText("it was deleted since it was read"))
+        return Rejection(head.ref, Reason.DELETED, DELETED_MEANWHILE)
     if head.over_any_change:
         return None
     if _would_undo_scaling(head, before, live):

@@ -11,6 +11,13 @@ from gate.report.advice.supersessions import looking_at
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.found_at_end import is_made_again
+from gate.report.words.half_applied import find_deleted
+
+
+def advise_on_deleted_object(result: Result) -> Iterator[Step]:
+    """Say how to have an object again that the run found deleted when it was to write it."""
+    if name := find_deleted(result):
+        yield Step(f"somebody deleted {name}: run the same again if it is still wanted")
 
 
 def advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -21,6 +28,9 @@ def advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if is_made_again(result, worst):
         text = "somebody deleted it and made it again: look, and apply again if yours should win:"
         yield step_about(result, worst, text, looking_at(worst))
+        return
+    if seen is None and (named := [*advise_on_deleted_object(result)]):
+        yield from named
         return
     if seen is not None and not seen["done"]:
         words = ["kubectl", "wait", "--for=delete", called, *place]

@@ -28,6 +28,7 @@ from gate.report.advice.commands import (
     step_about,
 )
 from gate.report.advice.deletions import (
+    advise_on_deleted_object,
     is_namespace_going,
     say_namespace_goes,
 )
@@ -107,6 +108,9 @@ def _of_attempt(result: Result) -> Iterator[Step]:
         return
     if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result, result["message"])]):
         yield from claims
+        return
+    if named := [*advise_on_deleted_object(result)]:
+        yield from named
         return
     worst = worst_workload(result)
     if result["reason"] in OF_CHECKS:

@@ -27,6 +27,7 @@ from gate.report.advice.commands import (
 from gate.report.advice.crashes import crash_advice
 from gate.report.advice.deletions import (
     advise_if_deleted,
+    advise_on_deleted_object,
 )
 from gate.report.advice.fixed_steps import fixed_steps
 from gate.report.advice.images import advise_on_image
@@ -108,9 +109,10 @@ def _advise_on_conflict(result: Result, worst: WorkloadResult) -> Iterator[Step]
 
 
 def _advise_if_rejected(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Say how to take over the fields that the server refused for the sake of their owners."""
+    """Say how to take over the fields of other owners, or how to have again what was deleted."""
     claims = [*claims_of(result, " ".join(cause["message"] for cause in worst["causes"]))]
-    yield from claims or fixed_steps(Reason.APPLY_REJECTED, result, worst)
+    steps = claims or [*advise_on_deleted_object(result)]
+    yield from steps or fixed_steps(Reason.APPLY_REJECTED, result, worst)
 
 
 def _advise_if_scaled_to_zero(result: Result, worst: WorkloadResult) -> Iterator[Step]:

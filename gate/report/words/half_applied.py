@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gate.core.model.outcome import TAKEN_OVER, Outcome, Reason
+from gate.core.writes.obstacles import DELETED_MEANWHILE
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.fault import has_one_version, why_unverified
@@ -40,8 +41,14 @@ def how_it_ended(result: Result) -> str:
     return how if any(map(is_unwritten, result["workloads"])) else ""
 
 
+def find_deleted(result: Result) -> str:
+    """Return the name of what somebody deleted before its write, which ended the run, or ""."""
+    name, _, said = result["message"].partition(": ")
+    return name if said == DELETED_MEANWHILE else ""
+
+
 def _has_waited_in_vain(result: Result) -> bool:
-    if result["reason"] in _WAITED_IN_VAIN:
+    if result["reason"] in _WAITED_IN_VAIN or find_deleted(result):
         return True
     causes = (cause for one in result["workloads"] for cause in one["causes"])
     return any(cause["reason"] in _WAITED_IN_VAIN for cause in causes)

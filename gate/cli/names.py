@@ -27,11 +27,9 @@ def workload_name(text: str) -> str:
     """
     from gate.kube.kinds import registry
 
-    word, slash, name = text.rpartition("/")
-    kind = registry.find_by_word(word) if slash else registry.DEFAULT
+    kind, name = registry.parse_name(text)
     if kind is None:
-        near = registry.find_near_word(word) if SUBDOMAIN.fullmatch(name) else None
-        guess = f" (did you mean {near.words[0]}/{name}?)" if near is not None else ""
+        guess = registry.guess_name(text)
         raise click.BadParameter(f"{text} names no workload that is judged{guess}. {EXPLANATION}")
     if not SUBDOMAIN.fullmatch(name):
         raise click.BadParameter(f"{text} cannot be the name of a {kind.watched.kind}")

@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeGuard, TypeVar
 from gate.config.fail_fast import fail_fast
 from gate.core.frozen import dataclass
 from gate.core.model.int_or_percent import Share
+from gate.core.model.lock import PREFIX
 from gate.core.model.objects import LABEL, SUBDOMAIN
 from gate.core.rollout.policy import FailFast
 from gate.duration import parse_seconds
@@ -85,12 +86,16 @@ def parse_namespaces(value: object) -> tuple[str, ...]:
 
 
 def parse_lock_name(value: object) -> str:
-    """Take what a lock is named after: a workload, with its kind or without, or its own name."""
+    """Take what a lock is named after, a workload in each form of NAME, or its own name."""
+    from gate.kube.kinds import registry
+
     name = parse_text(value)
-    kind, slash, bare = name.rpartition("/")
-    if bool(slash) != kind.isalpha() or not SUBDOMAIN.fullmatch(bare):
+    kind, bare = registry.parse_name(name)
+    is_own_name = bare.startswith(PREFIX)
+    if not SUBDOMAIN.fullmatch(bare) or (kind is None and not is_own_name):
         raise UsageError(
-            f"not a lock: {_quote_value(name)}", hint="as in web or sts/db, or as locks lists them"
+            f"not a lock: {_quote_value(name)}{registry.guess_name(name)}",
+            hint="as in web, sts/db or deployment.apps/web, or as locks lists them",
         )
     return name
 

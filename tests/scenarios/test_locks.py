@@ -164,7 +164,7 @@ def test_attempts_without_a_deployment_are_named_by_their_objects(
         assert f"configmap/{letter}0 and 11 more: " in finished
 
 
-@pytest.mark.contract("B527", "B528")
+@pytest.mark.contract("B527", "B528", "B1906")
 def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> None:
     """Who, since when, and what is left; giving one back has to be agreed to."""
     scene.serve(web())
@@ -178,7 +178,7 @@ def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> N
     assert "dead, unfinished" in shown
     assert "deployment/web is unfinished; to finish it: rollout-gate recover web" in shown
     assert_usage(program("locks", "--release", "web"), "confirmation")
-    freed = program("locks", "--release", "deployment/web", "--yes")
+    freed = program("locks", "--release", "deployment.apps/web", "--yes")
     assert freed.exit_code == 0, str(freed)
     assert "whose process has ended; it is free" in freed.stderr
     assert "its attempt is unfinished; to finish that: rollout-gate recover web" in freed.stderr

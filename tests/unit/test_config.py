@@ -206,14 +206,23 @@ def test_what_is_no_namespace_is_named(name: str, tmp_path: Path) -> None:
     assert problem.startswith("--protected-namespace: not a namespace: ")
 
 
-@pytest.mark.contract("B205")
-@pytest.mark.parametrize(("name", "good"), [("web", True), ("deploy/web", True), ("Bad NS", False)])
-def test_what_no_lock_is_named_after_is_named(name: str, good: bool, tmp_path: Path) -> None:
-    """A Deployment, or a lock's own name."""
-    if good:
+@pytest.mark.contract("B205", "B1906")
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        *(("web", ""), ("deploy/web", ""), ("deployment.apps/web", ""), ("StatefulSets/db", "")),
+        *(("rollout-gate.job.x", ""), ("leases.coordination.k8s.io/rollout-gate.job.x", "")),
+        ("Bad NS", "'Bad NS'"),
+        ("pod/web", "'pod/web'"),
+        ("deploymnt/web", r"'deploymnt/web' \(did you mean deployment/web\?\)"),
+    ],
+)
+def test_what_no_lock_is_named_after_is_named(name: str, wrong: str, tmp_path: Path) -> None:
+    """A workload, as everywhere, or a lock's own name."""
+    if not wrong:
         assert load("locks", {"release": name}, environ={}, folder=tmp_path).release == name
         return
-    with pytest.raises(SettingsError, match="--release: not a lock: 'Bad NS'"):
+    with pytest.raises(SettingsError, match=f"^--release: not a lock: {wrong}$"):
         load("locks", {"release": name}, environ={}, folder=tmp_path)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.core.model.objects import Ref
 from gate.errors import UsageError
-from gate.kube.kinds.registry import DEFAULT, find_by_word
+from gate.kube.kinds.registry import DEFAULT, parse_name
 
 
 def workload_ref(namespace: str, name: str) -> Ref:
@@ -12,9 +12,9 @@ def workload_ref(namespace: str, name: str) -> Ref:
 
     UsageError for a kind that is not judged.
     """
-    word, slash, bare = name.rpartition("/")
-    kind = find_by_word(word) if slash else DEFAULT
+    kind, bare = parse_name(name)
     if kind is None:
+        word = name.removesuffix(f"/{bare}")
         raise UsageError(f"{name}: there is no kind {word} whose rollouts are judged")
     resource = kind.watched.resource
     return Ref(resource.api_version, resource.kind, namespace, bare)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from gate.core.model.objects import Ref
+from gate.core.model.objects import SUBDOMAIN, Ref
 from gate.core.rollout.observations import Kind
 from gate.kube.kinds import daemon_set, deployment, job, node, pod, stateful_set
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources
@@ -80,6 +80,22 @@ def find_near_word(word: str) -> WorkloadResources | None:
     called = word.lower().partition(".")[0]
     near = [] if "/" in word else get_close_matches(called, known, n=1, cutoff=_LIKENESS)
     return known[near[0]] if near else None
+
+
+def parse_name(text: str) -> tuple[WorkloadResources | None, str]:
+    """Return the workload kind, None if it is none, and the name that `NAME` means, as in `sts/db`.
+
+    A name alone means one of the default kind; whether it can be a name is not asked.
+    """
+    word, slash, name = text.rpartition("/")
+    return (find_by_word(word) if slash else DEFAULT), name
+
+
+def guess_name(text: str) -> str:
+    """Ask whether another form is meant where `text` names no workload kind; "" if none is near."""
+    word, _, name = text.rpartition("/")
+    near = find_near_word(word) if SUBDOMAIN.fullmatch(name) else None
+    return f" (did you mean {near.words[0]}/{name}?)" if near is not None else ""
 
 
 def workload_of(ref: Ref) -> WorkloadResources:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
+from gate.cluster_name import ClusterName
 from gate.core.kinds.registry import kinds_that_last
 from gate.core.model.objects import Ref, Workload
 from gate.core.model.outcome import Reason
@@ -51,6 +52,21 @@ def name_rights(namespace: str, names: tuple[str, ...], selector: str | None) ->
     if kinds == (registry.DEFAULT,):
         return "verify"
     return "-".join(["verify", *(kind.watched.kind.lower() for kind in kinds)])
+
+
+def advise_names(
+    cluster: ClusterName, namespace: str, selector: str | None, missing: Collection[Permission]
+) -> str:
+    """Return how to verify by name what may be followed, where a selector takes more rights.
+
+    "" without a selector, and where no kind may be followed.
+    """
+    allowed = [one for one in _lasting() if not following(namespace, one) & {*missing}]
+    if selector is None or not allowed:
+        return ""
+    words = ["rollout-gate", "verify", f"{allowed[0].words[0]}/NAME"]
+    text = "with -l no kind may go unseen; by name the rights of its own kind are enough"
+    return f"{text}: {cluster.command(*words, namespace=namespace)}"
 
 
 def find_workloads(session: Session, names: tuple[str, ...], selector: str | None) -> set[Ref]:

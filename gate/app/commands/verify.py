@@ -8,6 +8,7 @@ from functools import partial
 
 from gate.app.command_context import CommandContext, connect
 from gate.app.commands.verified_workloads import (
+    advise_names,
     find_workloads,
     name_rights,
     needed_rights,
@@ -109,7 +110,9 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     first_questions.check_cluster(context, [session.namespace])
     asked_for = (session.namespace, names, settings.selector)
     needs, wished = needed_rights(*asked_for), _wished_rights(context, names)
-    first_questions.check_access(session, name_rights(*asked_for), needs, wished)
+    place = (session.connection.cluster, session.namespace)
+    advise = partial(advise_names, *place, settings.selector)
+    first_questions.check_access(session, name_rights(*asked_for), needs, wished, advise)
     return tuple(sorted(find_workloads(session, names, settings.selector)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from gate.app.command_context import CommandContext
@@ -149,11 +149,13 @@ def check_access(
     about: str,
     needs: Iterable[Permission],
     wished: Iterable[Permission] = (),
+    advise: Callable[[Collection[Permission]], str] = lambda _: "",
 ) -> None:
     """Refuse if permissions are missing that the attempt or its rollback may need, all at once.
 
     The hint prints a Role that adds to others: it has a name of its own. It also grants the
     `wished` permissions, whose lack is only a warning; they are checked only if it is printed.
+    Above it stands the line, if any, that `advise` returns for what is missing.
     """
     access = Access(session.client)
     missing = access.missing(needs)
@@ -163,8 +165,9 @@ def check_access(
     optional = access.missing(wished)
     role = additional_role_yaml(f"{role_name(about)}-missing", missing, subject, optional)
     listed = ", ".join(dict.fromkeys(str(permission) for permission in missing))
+    lines = [*filter(None, [advise(missing)]), f"this Role grants what is missing:\n{role}"]
     raise RefusedError(
         f"not allowed: {listed}",
         reason=Reason.FORBIDDEN,
-        hint=f"this Role grants what is missing:\n{role}",
+        hint="\n".join(lines),
     )

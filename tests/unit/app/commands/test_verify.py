@@ -102,6 +102,21 @@ def test_labels_select_every_kind_that_has_versions(gate: Gate, server: Server) 
     }
 
 
+@pytest.mark.contract("B1907")
+def test_labels_verify_all_kinds_or_none(gate: Gate, server: Server) -> None:
+    """Without a right nobody knows what else has them; a name needs those of its kind alone."""
+    server.put(marked(web(), labels={"team": "a"}))
+    granted = yaml.safe_load(gate("verify", ("web",), rbac=True).out.partition("---")[0])["rules"]
+    server.limit(*granted)
+    ended = gate("verify", (), selector="team=a")
+    assert (ended.code, ended.document["reason"]) == (3, "Forbidden")
+    assert "not allowed: list controllerrevisions.apps, " in ended.err
+    assert "list daemonsets.apps" in ended.err
+    named = "by name the rights of its own kind are enough: rollout-gate verify deployment/NAME"
+    assert f"with -l no kind may go unseen; {named} -n shop" in ended.err
+    assert gate("verify", ("web",)).code == 0
+
+
 @pytest.mark.contract("B1131")
 @pytest.mark.parametrize(
     ("names", "selector", "kinds"),

@@ -50,6 +50,31 @@ def test_a_rollout_that_was_paused_does_not_go_on_by_itself(scene: Scene, pauses
         assert_verified(scene.gate("resume", "web", *DOCUMENT))
 
 
+@pytest.mark.contract("B1908")
+@pytest.mark.sandbox_only("what is advised is the same on any cluster")
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_what_crashes_under_a_pause_is_not_resumed_first(scene: Scene, is_kept: bool) -> None:
+    """A resumed rollout makes more pods that crash; a signal, or an undo, takes them back."""
+    assert_verified(scene.apply(web()))
+    crashing, flags = web(2, behaviour="crash=5"), ("--on-interrupt", "keep") if is_kept else ()
+    with scene.applying(crashing, flags=flags) as running:
+        running.wait_for_line("0 of 2 new pods available, 2 old pods remain")
+        pause(scene)
+        running.wait_for_line("waiting .*is paused", 90.0)
+        result, said = _interrupt(scene, running, pauses=False)
+    [waiting] = [line for line in result.stderr.splitlines() if " waiting " in line]
+    look = "what there is to return to: rollout-gate history deployment/web"
+    back = look if is_kept else "to go back, end this run with Ctrl-C, or cancel its job"
+    assert "the Deployment is paused (CrashLoop: " in waiting
+    assert 0 < waiting.index(back) < waiting.index("it goes on after kubectl rollout resume")
+    if is_kept:
+        undo = said.index("to return to what served before: rollout-gate undo web")
+        assert undo < said.index("to resume it, once nothing speaks against its version any more")
+        assert "then resume it" not in said
+    else:
+        assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+
+
 @pytest.mark.contract("B1885")
 @pytest.mark.sandbox_only("what is advised is the same on any cluster")
 def test_a_way_back_that_was_paused_is_resumed_first(scene: Scene) -> None:

@@ -18,6 +18,7 @@ from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.half_applied import is_innocent
 
 RESUME: Final = "ask whoever paused it, then resume it:"
+RESUME_AT_LAST: Final = "to resume it, once nothing speaks against its version any more:"
 _ONCE_UNLOCKED: Final = "once this shows that the other attempt has ended, apply again:"
 _STATUS: Final = "rollout-gate status {name} {place}"
 FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {

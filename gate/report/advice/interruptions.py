@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.report.advice.commands import recovery_step, step_about
-from gate.report.advice.fixed_steps import RESUME
+from gate.report.advice.fixed_steps import RESUME, RESUME_AT_LAST
 from gate.report.advice.step import Step
 from gate.report.advice.undo import undo_steps
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.fault import find_fault
 from gate.report.words.half_applied import has_run_alone, is_unwritten, is_written_back
 from gate.report.words.object_names import workload_name
 from gate.report.words.single_run import is_left_open
@@ -26,10 +27,13 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
 
     A way back is to be finished first, also one that was decided on and of which nothing could be
     written: until then nothing that runs is what was meant to. What is paused half-way does not go
-    on by itself: its pause is named first.
+    on by itself: its pause is named first, unless its pods show something against it.
     """
     is_going_back, was_to_go_back = is_written_back(result), result["rollback"] is not None
-    yield from _resume_paused(result)
+    is_doubtful = not is_going_back and _has_evidence_under_pause(worst)
+    if is_doubtful:
+        yield from _go_back(result, worst, "to return to")
+    yield from _resume_paused(result, is_doubtful=is_doubtful)
     if how := _how_to_follow(result, worst):
         yield step_about(result, worst, how, "verify")
     if is_going_back and result["recoverable"]:
@@ -42,17 +46,28 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         finish = _FINISH if was_to_go_back else f"then {_FINISH}"
         yield recovery_step(result, _CLOSE if has_run_alone(result) else finish)
     elif worst["changed"]:
-        if not registry.of_entry(worst).runs_once:
-            back = baseline_words(worst, "what served before")
-            yield from undo_steps(result, worst, f"or return to {back}:")
+        if not is_doubtful:
+            yield from _go_back(result, worst, "or return to")
         yield Step("or apply again: it goes on from what runs")
 
 
-def _resume_paused(result: Result) -> Iterator[Step]:
+def _go_back(result: Result, worst: WorkloadResult, verb: str) -> Iterator[Step]:
+    if not registry.of_entry(worst).runs_once:
+        back = baseline_words(worst, "what served before")
+        yield from undo_steps(result, worst, f"{verb} {back}:")
+
+
+def _has_evidence_under_pause(workload: WorkloadResult) -> bool:
+    """Tell whether pods of what a pause holds half-way show something against its version."""
+    return workload["paused"] and bool(workload["evidence"] or find_fault(workload))
+
+
+def _resume_paused(result: Result, *, is_doubtful: bool) -> Iterator[Step]:
     """Name each pause that holds a workload half-way, with what ends it."""
+    how = RESUME_AT_LAST if is_doubtful else RESUME
     for one in [one for one in result["workloads"] if one["paused"]][:_MOST_RESUMED]:
         what = f"{workload_name(result, one)} is paused, and does not go on by itself"
-        yield step_about(result, one, f"{what}: {RESUME}", "resume")
+        yield step_about(result, one, f"{what}: {how}", "resume")
 
 
 def _how_to_follow(result: Result, worst: WorkloadResult) -> str:

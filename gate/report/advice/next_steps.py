@@ -32,7 +32,7 @@ from gate.report.advice.deletions import (
     is_namespace_going,
     say_namespace_goes,
 )
-from gate.report.advice.fixed_steps import RESUME
+from gate.report.advice.fixed_steps import RESUME, RESUME_AT_LAST
 from gate.report.advice.interruptions import after_interrupt
 from gate.report.advice.kinds import advise_on_left_runs, kind_advice
 from gate.report.advice.objects import object_advice
@@ -68,7 +68,6 @@ from gate.report.words.unfinished import describe_recovery
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
-_RESUME_AT_LAST = "to resume it, once nothing speaks against its version any more:"
 
 
 def next_steps(result: Result) -> tuple[Step, ...]:
@@ -249,7 +248,7 @@ def _for_paused(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         return
     yield from back
     yield from advise_on_reason(fault, result, worst) if fault is not None else ()
-    yield step_about(result, worst, _RESUME_AT_LAST, "resume")
+    yield step_about(result, worst, RESUME_AT_LAST, "resume")
 
 
 def _leave_pod(worst: WorkloadResult) -> Step:

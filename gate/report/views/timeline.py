@@ -9,15 +9,18 @@ from gate.cluster_name import ClusterName
 from gate.core.attempt.awaited_objects import find_awaited, readiness_of
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import ON_THEIR_WAY, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.early_evidence import early_causes, has_evidence
 from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.core.rollout.policy import OnInterrupt
 from gate.core.versions.judged_version import template_digest
 from gate.duration import format_seconds
 from gate.report.kinds import registry
@@ -89,7 +92,7 @@ def _has_version_before(attempt: Attempt, ref: Ref) -> bool:
 
 def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
     lines = [
-        (ref, _line(rollout, now, cluster))
+        (ref, _line(attempt, rollout, now, cluster))
         for ref, rollout in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures
     ]
@@ -124,17 +127,42 @@ def _objects(attempt: Attempt) -> Iterator[str]:
         yield f"{ref} is not ready{f': {why}' if why else ''}"
 
 
-def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
+def _line(attempt: Attempt, rollout: Rollout, now: float, cluster: ClusterName) -> str:
     """Return what one workload still lacks, "" if it is complete."""
     verdict = rollout.verdict(now)
     if verdict.kind is VerdictKind.COMPLETE:
         return ""
     if verdict.reason is Reason.PAUSED:
-        after = f"it goes on after {end_of_pause(rollout.ref, cluster)}"
-        return f"{rollout.ref}: {verdict.message}: {after}"
+        return f"{rollout.ref}: {verdict.message}{_on_pause(attempt, rollout, now, cluster)}"
     causes = verdict.causes or rollout.causes(now)
     said = f"{rollout.ref}: {verdict.message}{_because(causes)}"
     return said + _name_deletion(rollout.ref, causes, cluster)
+
+
+def _on_pause(attempt: Attempt, rollout: Rollout, now: float, cluster: ClusterName) -> str:
+    """Say what ends a pause; first how to go back if anything is wrong with the new pods.
+
+    To resume what fails rolls out more of it.
+    """
+    ref = rollout.ref
+    after = f"it goes on after {end_of_pause(ref, cluster)}"
+    causes = early_causes(rollout, now) if attempt.course.leg is Leg.FORWARD else ()
+    wrong = tuple(one for one in causes if one.reason not in ON_THEIR_WAY)
+    if not wrong or not has_way_back(ref):
+        return f": {after}"
+    look = cluster.command("rollout-gate", "history", str(ref), namespace=ref.namespace)
+    back = f"what there is to return to: {look}"
+    if _returns_on_signal(attempt, rollout, now):
+        back = "to go back, end this run with Ctrl-C, or cancel its job"
+    return f"{_because(wrong)}: {back}; {after}"
+
+
+def _returns_on_signal(attempt: Attempt, rollout: Rollout, now: float) -> bool:
+    """Tell whether a signal takes a workload back to what served before."""
+    is_kept = attempt.plan.policy.response.on_interrupt is OnInterrupt.KEEP
+    if is_kept or not attempt.plan.may_retreat or not has_evidence(rollout, now):
+        return False
+    return isinstance(attempt.plan.target(rollout.ref).baseline, Known)
 
 
 def end_of_pause(ref: Ref, cluster: ClusterName) -> str:

@@ -12,6 +12,9 @@ from gate.config import Settings
 def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Forward if the new version is complete, back otherwise.
 
+    Back, too, if health checks had still to decide about it and the attempt that was cut off ran
+    with on-inconclusive: rollback. Nobody asks them again.
+
     In a pipeline, let it be the last step, one that always runs. Without a NAME it finishes all
     attempts of the namespace. Safe at any time, and twice.
 

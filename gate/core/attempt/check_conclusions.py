@@ -122,10 +122,17 @@ def cause_of(said: Conclusion) -> Cause:
 
 
 def iter_unasked(attempt: Attempt) -> Iterator[Conclusion]:
-    """Yield the checks of an attempt that died before they had concluded: none is asked again."""
+    """Yield the checks of a resumed attempt that had not concluded: none is asked again.
+
+    Its gate has ended, unless only its lock was released.
+    """
     resumed = attempt.plan.resumed
-    why = CleanText("not asked again, since the gate that asked it died")
-    for name in resumed.record.checks if resumed is not None else ():
+    if resumed is None:
+        return
+    ended = "the lock of the gate" if resumed.may_still_run else "the gate"
+    did = "was released" if resumed.may_still_run else "ended"
+    why = CleanText(f"not asked again, since {ended} that asked it {did}")
+    for name in resumed.record.checks:
         yield Conclusion(ConclusionKind.INCONCLUSIVE, why, Reason.CHECK_INCONCLUSIVE, name)
 
 

@@ -19,6 +19,10 @@ from gate.report.words.version_names import baseline_words
 
 _MOST_RESUMED: Final = 3
 _FINISH: Final = "finish what this run left (back if incomplete, unless failures are kept):"
+_FINISH_WITH_CHECKS: Final = (
+    "finish what this run left (back if incomplete, unless failures are kept; back with"
+    " --on-inconclusive rollback, too: nobody asks its checks again):"
+)
 _CLOSE: Final = "close the attempt; nothing of it can be taken back:"
 
 
@@ -43,7 +47,8 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     elif any(map(is_unwritten, result["workloads"])):
         yield from _half_written(result, worst)
     elif result["recoverable"]:
-        finish = _FINISH if was_to_go_back else f"then {_FINISH}"
+        finish = _FINISH_WITH_CHECKS if result["checks"] else _FINISH
+        finish = finish if was_to_go_back else f"then {finish}"
         yield recovery_step(result, _CLOSE if has_run_alone(result) else finish)
     elif worst["changed"]:
         if not is_doubtful:

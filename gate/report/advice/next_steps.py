@@ -183,7 +183,10 @@ def _once_it_answers(result: Result) -> str:
 
 def _for_bad_version(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if result["recoverable"]:
-        text = "an attempt left this unfinished; to finish it, forward if complete, back if not:"
+        text = (
+            "an attempt left this unfinished; to finish it, forward if complete, back if not, or"
+            " if checks had still to decide and it had --on-inconclusive rollback:"
+        )
         yield recovery_step(result, text)
     elif worst["baseline"] is not None and not was_never_left(result, worst):
         yield from undo_steps(result, worst, text_of_return(result, worst))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
@@ -19,6 +19,13 @@ _FIELDS: Final = {
     "spec.updateStrategy": "strategy",
 }
 """What the fields of a workload that change no pod template are called, by their paths."""
+
+_DID: Final[Mapping[str, str]] = {
+    Reason.CHECK_FAILED: "failed",
+    Reason.CHECK_INCONCLUSIVE: "was not verified",
+    Reason.CHECK_ERROR: "was not verified",
+}
+"""What a change did that went back, by what a check said of it."""
 
 
 def describe_change(result: Result, workload: WorkloadResult) -> str:
@@ -45,7 +52,9 @@ def describe_configuration_back(result: Result) -> str:
     is_alone = all(one in untouched and not one["changed"] for one in workloads)
     if result["outcome"] != Outcome.ROLLED_BACK or not workloads or not is_alone:
         return ""
-    did = "failed" if result["reason"] == Reason.CHECK_FAILED else "did not complete"
+    did = _DID.get(result["reason"], "did not complete")
+    if result["undecided_check"]:
+        did = "was not verified"
     names = some_names([workload_name(result, one) for one in workloads], _MOST_NAMED)
     runs = "runs" if len(workloads) == 1 else "run"
     return f"the change of configuration {did} and went back; {names} {runs} as before"

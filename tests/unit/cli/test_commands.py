@@ -236,6 +236,15 @@ def test_the_explanation_has_every_word_for_a_kind() -> None:
     ]
 
 
+@pytest.mark.contract("B1909")
+def test_the_help_of_recover_says_when_it_goes_back(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is complete goes back, too, as the attempt that was cut off was told."""
+    assert run(["recover", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Forward if the new version is complete, back otherwise. Back, too, if health" in shown
+    assert "ran with on-inconclusive: rollback" in shown
+
+
 @pytest.mark.contract("B1132")
 @pytest.mark.parametrize(
     ("command", "takes_name"), [("status", True), ("verify", True), ("apply", False)]

@@ -6,12 +6,39 @@ from dataclasses import replace
 
 import pytest
 
+from gate.core.attempt.check_conclusions import iter_unasked
 from gate.core.checks.spec import OnInconclusive
 from gate.core.rollout.policy import Budgets, Policy, Response
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.leaves import manifest
 from tests.unit.core.recovery.test_resumption import Dying, finished, plan_of
 from tests.unit.core.server import Server
+
+
+@pytest.mark.contract("B1910")
+@pytest.mark.parametrize(
+    ("may_still_run", "ended"),
+    [
+        (False, "the gate that asked it ended"),
+        (True, "the lock of the gate that asked it was released"),
+    ],
+)
+def test_a_gate_whose_lock_was_released_is_not_said_to_have_ended(
+    ended: str, *, may_still_run: bool
+) -> None:
+    """Its checks are not asked again in either case."""
+    server = Server()
+    server.put(manifest("v1"))
+    limits = Policy(checks=(a_check(),), budgets=Budgets(bake_seconds=60.0))
+    dying = Dying(server, plan_of(server, manifest("v2"), policy=limits))
+    assert dying.die_after(3)
+    attempt = finished(server, dying.record).attempt
+    resumed = attempt.plan.resumed
+    assert resumed is not None
+    resumed = replace(resumed, may_still_run=may_still_run)
+    [said] = iter_unasked(replace(attempt, plan=replace(attempt.plan, resumed=resumed)))
+    assert said.message == f"not asked again, since {ended}"
+
 
 CHECKS = [
     (("errors",), "the check errors"),

@@ -364,6 +364,20 @@ def test_the_hint_of_an_error_may_end_in_a_command() -> None:
     assert next_steps(result) == (Step("otherwise:", "kubectl create namespace shop"),)
 
 
+@pytest.mark.contract("B1909")
+@pytest.mark.parametrize("has_checks", [True, False])
+def test_what_undecided_checks_ask_of_a_recovery_is_said(*, has_checks: bool) -> None:
+    """After a signal to a run that had some; a `verify` does not know which another run had."""
+    result = result_of(workload_result(Outcome.INTERRUPTED, Reason.INTERRUPTED))
+    if has_checks:
+        result["checks"] = [{**COMPARED, "verdict": "inconclusive"}]
+    said = "back with --on-inconclusive rollback, too"
+    assert (said in next_steps(result)[-1].text) is has_checks
+    left = result_of(workload_result(Outcome.FAILED, Reason.CRASH_LOOP))
+    left |= {"command": "verify", "recoverable": True}
+    assert "it had --on-inconclusive rollback" in next_steps(left)[0].text
+
+
 @pytest.mark.contract("B911", "B1841")
 def test_a_way_back_of_which_nothing_was_written_is_to_be_finished_and_not_watched() -> None:
     """A signal came while the server did not answer: what runs is not what was meant to."""

@@ -251,6 +251,26 @@ def test_of_several_workloads_the_change_that_failed_is_named() -> None:
     assert first_line(web, api, **back).endswith(f"{said}, deployment/api run as before")
 
 
+@pytest.mark.contract("B1911")
+@pytest.mark.parametrize(
+    ("reason", "check"),
+    [
+        (Reason.CHECK_INCONCLUSIVE, ""),
+        (Reason.CHECK_ERROR, ""),
+        (Reason.INTERRUPTED, "errors"),
+    ],
+)
+def test_configuration_of_which_a_check_did_not_decide_is_not_called_incomplete(
+    reason: Reason, check: str
+) -> None:
+    """By a run, or by `recover` after one that ended before its check had decided."""
+    web = workload_result(Outcome.VERIFIED, Reason.NO_CHANGE, "baseline")
+    web["changed"] = False
+    back = {"outcome": BACK, "reason": reason, "undecided_check": check}
+    said = first_line(web, **back, objects=[object_result(action="restored")])
+    assert "the change of configuration was not verified and went back; deployment/web" in said
+
+
 @pytest.mark.contract("B1426")
 @pytest.mark.parametrize("outcome", [BACK, FAILED, Outcome.ROLLBACK_FAILED])
 def test_an_undo_that_did_not_succeed_says_so(outcome: Outcome) -> None:

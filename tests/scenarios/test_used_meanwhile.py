@@ -1,10 +1,17 @@
-"""Configuration that another run verifies its workload with, while this one has yet to go back."""
+"""Configuration that another run brings its workload with, while this one has yet to return it."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, warned
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    warned,
+)
 from tests.bed.scene import Scene, settings, web
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import die_at, recover
@@ -104,3 +111,24 @@ def test_without_the_right_to_ask_it_goes_back(scene: Scene, gate_with_rules: Ma
     assert mode(scene) == "one"
     unknown = "whether another run uses configmap/settings as this run had written it is not known"
     assert warned(result, unknown, "the right to list Leases in shop")
+
+
+@pytest.mark.contract("B1900")
+def test_an_undo_is_refused_for_what_an_unfinished_attempt_of_another_needs(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """With `--dry-run` as well; once that attempt is over, B1480 is about it."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("two"), web(2)))
+    path = scene.manifest(settings("two"), SLOW)
+    with program.start("apply", "-f", path, *DOCUMENT) as beside:
+        beside.wait_for_line("following")
+        refused = [program("undo", "web", *words, *DOCUMENT) for words in ((), ("--dry-run",))]
+        assert_verified(beside.wait())
+    needed = "configmap/settings is as deployment/api needs it, which another run is rolling out"
+    for result in refused:
+        assert_refused(result, "SetIncomplete", needed)
+        assert "once the attempt on deployment/api has ended" in one_line(result.stderr)
+    assert_runs(scene.objects, "shop/web:2", replicas=2)
+    assert mode(scene) == "two"
+    assert_refused(scene.gate("undo", "web", *DOCUMENT), "SetIncomplete", "is as a run on")

@@ -74,6 +74,7 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
         bodies[found.ref] = Body.of(_with_template(found, revision.template))
     known = {ref: body is not None for ref, body in bodies.items()}
     needed_as_is = {one.ref for one in shared if one.is_live}
+    needed_as_is |= {ref for ref in bodies if found.find_attempt(ref) is not None}
     missing = lacking(
         found.ref,
         known,

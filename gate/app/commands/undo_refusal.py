@@ -8,6 +8,7 @@ from gate.app.commands.undo_subject import UndoSubject
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.managed_fields import has_other_owners
@@ -51,6 +52,9 @@ def not_whole(
         hint = _hint_of_immutable(found, missing.immutable)
     if any(ref.kind == "Secret" for ref in missing.not_kept):
         hint = f"{hint}; bodies of Secrets are kept for later with --keep-verified-secrets alone"
+    locks = sorted({lock for ref in missing.of_others if (lock := found.find_attempt(ref))})
+    if locks:
+        hint = f"{_hint_of_attempts(found, locks)}; {hint}"
     whys, shown = (
         "; ".join(_whys(found, version, missing)),
         choice_name(choice, found.live.snapshot),
@@ -92,6 +96,14 @@ def _hint_of_immutable(found: UndoSubject, refs: Sequence[Ref]) -> str:
     )
 
 
+def _hint_of_attempts(found: UndoSubject, locks: Sequence[Lock]) -> str:
+    """Return what works later: once the attempts of other runs have ended, or were finished."""
+    cluster = found.session.connection.cluster
+    shown = cluster.command("rollout-gate", "locks", namespace=locks[0].namespace)
+    named = ", ".join(map(str, locks))
+    return f"undo once the attempt on {named} has ended: {shown} says whether it still runs"
+
+
 def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Iterator[str]:
     """Yield why objects cannot be restored, grouped by reason."""
     theirs = [ref for ref in missing.not_kept if version.members.get(ref) == NOTHING]
@@ -118,6 +130,8 @@ def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Itera
 
 def _whose(found: UndoSubject, ref: Ref) -> str:
     """Say who last changed an object whose live state no attempt on the workload wrote."""
+    if lock := found.find_attempt(ref):
+        return f"is as {lock} needs it, which another run is rolling out now or has left unfinished"
     digest, fact = found.digests().get(ref), found.lives.get(ref)
     for one, history in found.histories().items():
         if one == found.ref or not digest:

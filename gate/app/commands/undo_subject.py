@@ -20,6 +20,7 @@ from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_digest
@@ -36,7 +37,8 @@ Lives = Mapping[Ref, Fact[LiveObject]]
 class UndoSubject:
     """One undo before its plan: what runs, what is remembered, and the sets' live objects.
 
-    `neighbours` are the workloads, not of its sets, that were verified with objects of them.
+    `neighbours` are the workloads, not of its sets, that were verified with objects of them, and
+    the attempts of other runs that need these.
     """
 
     session: Session
@@ -84,6 +86,12 @@ class UndoSubject:
             ref: applied_digest(fact.value if isinstance(fact, Known) else None)
             for ref, fact in self.lives.items()
         }
+
+    def find_attempt(self, ref: Ref) -> Lock | None:
+        """Return the lock of another run's attempt that is to leave an object as it is, or None."""
+        fact = self.lives.get(ref)
+        digest = applied_digest(fact.value) if isinstance(fact, Known) else None
+        return self.neighbours.find_attempt(ref, digest)
 
     def command(self, verb: str, *flags: str) -> str:
         """Return a command about the workload, ready to paste."""

@@ -15,9 +15,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
-from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
-from gate.core.plan.record import Kept, Record
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
 from gate.core.ssa.applied_fields import applied_digest
@@ -98,7 +96,7 @@ def _find_used(
         else:
             live = effect.changed[ref]
             is_verified = _is_verified_since(history, ref, live, since)
-            is_needed = record is not None and _brings(record, ref, live)
+            is_needed = record is not None and record.is_to_leave(ref, applied_digest(live))
         if is_verified:
             yield ref, f"{other.lock} was verified with it"
         elif is_needed:
@@ -119,18 +117,3 @@ def _is_verified_since(history: History, ref: Ref, live: LiveObject, since: str)
     if newest is None or newest.judged_at < since or history.has_come_back(newest):
         return False
     return _has_digest(live, newest.members.get(ref))
-
-
-def _brings(record: Record, ref: Ref, live: LiveObject) -> bool:
-    """Tell whether an attempt on its way out is to leave the object as it is.
-
-    A record without its content, as of a Secret, does not say otherwise.
-    """
-    if record.leg is not Leg.FORWARD:
-        return False
-    return any(one.ref == ref and _is_to_be(one, live) for one in record.objects)
-
-
-def _is_to_be(kept: Kept, live: LiveObject) -> bool:
-    expected = kept.expected
-    return not isinstance(expected, LiveObject) or _has_digest(live, applied_digest(expected))

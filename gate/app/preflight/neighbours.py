@@ -1,4 +1,7 @@
-"""The workloads that other locks are of, and what each was verified with: read, never locked."""
+"""The workloads that other locks are of: what each was verified with, what attempts on it need.
+
+They are read, never locked.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ from gate.app.runtime.live_state import read_facts
 from gate.app.runtime.session import Session
 from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Unknown
-from gate.core.model.lock import lock_of
+from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
+from gate.core.plan.record import Record
 from gate.core.ssa.applied_fields import digests_of
 from gate.core.versions.history import History
 from gate.core.versions.shared_members import Neighbours
@@ -18,14 +22,17 @@ from gate.kube.answers.failures import ApiError, Forbidden
 from gate.kube.locks.lease import Held, Leases
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history
+from gate.wire.record import read_record
 
 
 def read_neighbours(session: Session, shared: Collection[Ref], own: Collection[Ref]) -> Neighbours:
     """Return the workloads, except `own`, that were verified with one of the `shared` objects.
 
-    Their locks are those in the namespaces of these objects.
+    Their locks are those in the namespaces of these objects. What attempts that are not finished
+    need comes with them, except those on `own`: their locks decide.
     """
     histories: dict[Ref, History] = {}
+    attempts: dict[Lock, Record] = {}
     unread: list[str] = []
     for namespace in sorted({ref.namespace for ref in shared} - {""}):
         try:
@@ -39,8 +46,12 @@ def read_neighbours(session: Session, shared: Collection[Ref], own: Collection[R
         for held in found:
             try:
                 histories.update(_iter_users(held, shared))
+                record = read_record(held.record) if held.record else None
             except DecodeError as error:
                 unread.append(f"what {held.lock} remembers cannot be read: {error}")
+                continue
+            if record is not None and not any(one.ref in own for one in record.objects):
+                attempts[held.lock] = record
     histories = {ref: history for ref, history in histories.items() if ref not in own}
     facts = read_facts(session, sorted(histories))
     unread += [
@@ -48,7 +59,7 @@ def read_neighbours(session: Session, shared: Collection[Ref], own: Collection[R
         for ref, fact in facts.items()
         if isinstance(fact, Unknown)
     ]
-    return Neighbours(histories, digests_of(facts), tuple(unread))
+    return Neighbours(histories, digests_of(facts), attempts, tuple(unread))
 
 
 def _iter_users(held: Held, shared: Collection[Ref]) -> Iterator[tuple[Ref, History]]:

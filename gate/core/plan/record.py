@@ -23,6 +23,7 @@ from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.policy import Policy
+from gate.core.ssa.applied_fields import applied_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,15 @@ class Record:
     origin: Origin = NO_ORIGIN
     target_set: TargetSet = field(default_factory=TargetSet)
 
+    def is_to_leave(self, ref: Ref, digest: str) -> bool:
+        """Tell whether it is on its way out, to leave an object with `digest` (`applied_digest`).
+
+        A record without the object's content, as of a Secret, does not say otherwise.
+        """
+        if self.leg is not Leg.FORWARD:
+            return False
+        return any(one.ref == ref and _may_become(one, digest) for one in self.objects)
+
     def find_passed(self, written: Collection[Ref]) -> frozenset[Ref]:
         """Return the workloads that had completed, and are gone since: not `written` any more.
 
@@ -152,6 +162,11 @@ class Record:
         missing = [one for one in missing if one.ref not in self.find_passed(written)]
         may_be = all(one.ref in last and one.goes_after_end for one in missing)
         return frozenset(one.ref for one in missing) if may_be else frozenset()
+
+
+def _may_become(kept: Kept, digest: str) -> bool:
+    expected = kept.expected
+    return not isinstance(expected, LiveObject) or applied_digest(expected) == digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 The sets of several attempts overlap: what a later attempt on another workload wrote to a shared
 object was beside this one, too, until the attempt that is undone. A lock knows the objects that
-its workload was applied with, not which of them its pods use.
+its workload was applied with, not which of them its pods use. The record of an attempt that is
+not finished says what it is to leave an object as.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from dataclasses import field, replace
 from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import FrozenMap
+from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
+from gate.core.plan.record import Record
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
 
@@ -23,12 +26,21 @@ class Neighbours:
     """Workloads with a lock that a command does not hold: what it remembers, and what runs.
 
     `digests` are those of what our manager currently applies of each workload (`applied_digest`).
+    `attempts` are those of other runs that are not finished, by the lock that has the record.
     `unread` says of which namespaces or locks that could not be read, and why.
     """
 
     histories: Mapping[Ref, History] = field(default_factory=dict)
     digests: Mapping[Ref, str] = field(default_factory=dict)
+    attempts: Mapping[Lock, Record] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
+
+    def find_attempt(self, ref: Ref, digest: str | None) -> Lock | None:
+        """Return the lock of an attempt that is to leave an object so, None if there is none."""
+        if is_workload(ref) or digest is None:
+            return None
+        found = (one for one, record in self.attempts.items() if record.is_to_leave(ref, digest))
+        return next(found, None)
 
 
 @dataclass(frozen=True, slots=True)

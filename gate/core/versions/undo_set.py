@@ -206,7 +206,9 @@ def _lacking_among(
         }
 
         def is_ours(ref: Ref) -> bool:
-            return ref not in stay and (ref in proposed or is_applied_by(attempts, ref, digests))
+            if ref in stay or neighbours.find_attempt(ref, digests.get(ref)) is not None:
+                return False
+            return ref in proposed or is_applied_by(attempts, ref, digests)
 
         return lacking(own, bodies, is_ours, facts)
 

@@ -11,17 +11,27 @@ from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.fact import Known
+from gate.core.model.fact import Absent, Known
+from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
+from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedObject, Target
+from gate.core.plan.record import Kept, Record
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.policy import Policy
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.shared_members import SharedMember, shared_members, with_shared_members
+from gate.core.versions.shared_members import (
+    Neighbours,
+    SharedMember,
+    shared_members,
+    with_shared_members,
+)
 from gate.core.versions.surroundings import is_excused
 from gate.core.versions.undo_set import find_returns_beyond, lacking_after
 from tests.cluster.kubelet.api import JSON
@@ -81,10 +91,25 @@ def test_the_preflight_asks_each_history_once_what_its_attempts_had_written(
     assert len(asked) == count
 
 
-@pytest.mark.contract("B766")
-@pytest.mark.parametrize(("served", "lacks"), [("web-1", (SETTINGS,)), ("web-2", ())])
+def attempts(leg: Leg) -> Neighbours:
+    """Return an unfinished attempt of another run on api, with the settings beside it."""
+    kept = Kept(SETTINGS, Absent(), None, FIELD_MANAGER)
+    return Neighbours(attempts={lock_of(API): Record("apply", leg, (kept,), (), Policy())})
+
+
+@pytest.mark.contract("B766", "B1900")
+@pytest.mark.parametrize(
+    ("served", "neighbours", "lacks"),
+    [
+        ("web-1", Neighbours(), (SETTINGS,)),
+        ("web-2", Neighbours(), ()),
+        ("web-2", attempts(Leg.FORWARD), (SETTINGS,)),
+        ("web-2", attempts(Leg.BACK), ()),
+    ],
+    ids=["unknown", "known", "needed", "returned"],
+)
 def test_an_undo_returns_to_the_replica_set_that_served_before(
-    served: str, lacks: tuple[Ref, ...]
+    served: str, neighbours: Neighbours, lacks: tuple[Ref, ...]
 ) -> None:
     """Of two verified versions the one that ran counts: the other's configuration may be gone."""
     templates = {name: template(f"shop/{name}") for name in ("web-1", "web-2")}
@@ -98,8 +123,8 @@ def test_an_undo_returns_to_the_replica_set_that_served_before(
     target = Target(WEB, snapshot, Known(Baseline(served, 1, templates[served], "hash")))
     before, proposed = dict(versions[0].members), {WEB: "new", SETTINGS: "new"}
     histories = {WEB: History(versions, FrozenMap(known))}
-    lacking = lacking_after(Candidates((target,), (), histories), before, proposed)
-    assert lacking.get(WEB, ()) == lacks
+    candidates = Candidates((target,), (), histories, neighbours=neighbours)
+    assert lacking_after(candidates, before, proposed).get(WEB, ()) == lacks
 
 
 def live_web(manager: str = "") -> LiveObject:

@@ -57,10 +57,12 @@ def begin_inspection(attempt: Attempt, also: Iterable[Ref] = (), *, confirmed: b
 def _known_already(attempt: Attempt, *, confirmed: bool) -> Iterator[tuple[Ref, Finding]]:
     """Yield the findings on workloads that were read a moment ago."""
     taken, rollouts = attempt.interference.departures, attempt.workloads.rollouts
+    # Of what others took over before a recovery began the ledger has the state before the attempt.
+    found_taken = attempt.plan.resumed.departed if attempt.plan.resumed is not None else {}
     was_awaited = attempt.now >= attempt.interference.departed_at + EVIDENCE_SECONDS
     for ref, left in attempt.ledger.left.items():
         live = attempt.ledger.live.get(ref)
-        if live is None:
+        if live is None or ref in found_taken:
             continue
         if _is_taken_over(attempt, ref):
             found = compare(left, Known(live))

@@ -40,8 +40,11 @@ def collect_resumed(
 
 
 def _list_left_alone(resumed: Resumed) -> list[Kept]:
-    """Return what was there before and others have changed since: the record has its uid."""
-    left = resumed.left_alone
+    """Return what was there before and others have changed or deleted since.
+
+    The record has its uid.
+    """
+    left = (*resumed.left_alone, *resumed.departed)
     return [kept for kept in resumed.record.objects if kept.uid and kept.ref in left]
 
 

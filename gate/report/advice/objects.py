@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
-from gate.core.ssa.managed_fields import KUBECTL_APPLIERS
-from gate.report.advice.takeover import take_over_flags
+from gate.report.advice.takeover import TAKEN_OVER_UNASKED, take_over_flags
 from gate.report.kinds import registry
 from gate.report.schema.result import ObjectResult, Result
 from gate.report.words.found_at_end import is_changed_by_others
@@ -23,8 +21,6 @@ from gate.report.words.object_names import (
 
 _MOST_NAMED = 3
 _DATA = ("ConfigMap", "Secret")
-_TAKEN_OVER_UNASKED: Final = {name for name, _ in KUBECTL_APPLIERS} - {"kubectl"}
-"""Whose fields an apply takes over without a flag; `kubectl` scales and patches as well."""
 _STAYING = ("changed", "kept")
 _LEFT_TO_RECOVER = (Reason.UNREACHABLE, Reason.UNAUTHORIZED)
 """Why an object did not go back that a `recover` sends again."""
@@ -157,7 +153,7 @@ def _before_the_next_apply(result: Result, items: list[ObjectResult]) -> Iterato
 
 def _list_obstacles(item: ObjectResult) -> list[str]:
     """Return the managers for whose fields the next apply takes a flag."""
-    return [name for name in writers_of(item) if name not in _TAKEN_OVER_UNASKED]
+    return [name for name in writers_of(item) if name not in TAKEN_OVER_UNASKED]
 
 
 def _is_scaled_alone(item: ObjectResult) -> bool:

@@ -11,7 +11,7 @@ from gate.report.advice.commands import place_of, step_about
 from gate.report.advice.kinds import kind_advice
 from gate.report.advice.objects import writers_of
 from gate.report.advice.step import Step
-from gate.report.advice.takeover import managers_in, taking_step
+from gate.report.advice.takeover import TAKEN_OVER_UNASKED, managers_in, taking_step
 from gate.report.advice.undo import text_of_return, undo_steps
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
@@ -29,14 +29,16 @@ def looking_at(workload: WorkloadResult) -> str:
 def advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to what runs, and to an apply that takes over the fields of whoever changed it.
 
-    One apply is to win over all of them: it is refused while it leaves out one.
+    One apply is to win over all of them: it is refused while it leaves out one of those whose
+    fields it does not take over unasked.
     """
     yield from kind_advice(Reason.BLOCKED_BY_POD, result, worst)
     theirs = [one for one in result["workloads"] if one["outcome"] == Outcome.SUPERSEDED]
     found = [_find_managers(result, one) for one in theirs or [worst]]
-    managers = dict.fromkeys(name for names in found for name in names)
+    named = dict.fromkeys(name for names in found for name in names)
+    managers = [name for name in named if name not in TAKEN_OVER_UNASKED]
     if not managers:
-        rest = "; a refusal names the --take-over that it takes"
+        rest = "" if all(found) else "; a refusal names the --take-over that it takes"
         text = f"see what runs, and apply again if yours should win{rest}:"
         yield step_about(result, worst, text, looking_at(worst))
         return

@@ -8,11 +8,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gate.core.plan.replica_ownership import REPLICAS_PATH
+from gate.core.ssa.managed_fields import KUBECTL_APPLIERS
 from gate.report.advice.commands import cluster_of
 from gate.report.advice.step import Step
 from gate.report.kinds import registry
 from gate.report.schema.result import Result
 
+TAKEN_OVER_UNASKED: Final = {name for name, _ in KUBECTL_APPLIERS} - {"kubectl"}
+"""Whose fields an apply takes over without a flag; `kubectl` scales and patches as well."""
 _STDIN: Final = "<stdin>"
 _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""

@@ -16,12 +16,19 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import JOB, SLOW, is_observed, kill_apply, kill_at
-from tests.scenarios.versions import DOCUMENT, mode, undo, verify_versions
+from tests.scenarios.versions import (
+    DOCUMENT,
+    mode,
+    one_line,
+    report,
+    undo,
+    verify_versions,
+)
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
 
-@pytest.mark.contract("B764")
+@pytest.mark.contract("B764", "B1914")
 @pytest.mark.parametrize("line", [UNDER_WAY, "restored +deployment"])
 @pytest.mark.parametrize("versions", [1, 2])
 def test_a_recovery_that_undid_it_is_the_undo(
@@ -37,6 +44,8 @@ def test_a_recovery_that_undid_it_is_the_undo(
     assert_ended(result, 4, "rolled-back", reason, running="baseline")
     assert "what an earlier attempt had left is undone" in result.stderr
     assert "--to-revision" not in str(result)
+    said = one_line(report(scene, result))
+    assert "ROLLED BACK (exit 4): what an earlier run had left is undone: deployment/web" in said
     assert_runs(scene.objects, f"shop/web:{versions}")
 
 

@@ -10,7 +10,12 @@ from gate.app.commands.undo_items import prepare_items
 from gate.app.commands.undo_pods import plan_to_replace_pods
 from gate.app.commands.undo_return import check_return
 from gate.app.commands.undo_revision import named_revision, with_number_of_now
-from gate.app.commands.undo_subject import UndoSubject, read_subject
+from gate.app.commands.undo_subject import (
+    UndoSubject,
+    describe_rollback,
+    read_subject,
+    running_name,
+)
 from gate.app.execution.earlier_runs import list_runs_since
 from gate.app.execution.run import Ready
 from gate.app.locks.command_locks import wished_permissions
@@ -32,13 +37,11 @@ from gate.core.model.objects import Ref, Revision
 from gate.core.plan.plan import Plan
 from gate.core.plan.rollback_plan import content
 from gate.core.rollout.baseline import find_serving_beside
-from gate.core.versions.judged_version import template_digest
 from gate.core.versions.undo_choice import (
     Choice,
     choice_name,
     choose_version,
     revision_name,
-    rolled_back_from,
     version_of,
 )
 from gate.kube.reads.quorum_reads import Reader
@@ -116,19 +119,12 @@ def _choice(found: UndoSubject) -> Choice:
 
 def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
     """Warn if a rollback has already left the version that somebody may mean to undo."""
-    failed = rolled_back_from(found.live.snapshot, found.history)
-    if failed is None or failed.why is None or found.settings.to_revision is not None:
+    rolled_back = describe_rollback(found)
+    if not rolled_back or found.settings.to_revision is not None:
         return
-    what = ", ".join(failed.images)
-    current = found.live.snapshot.current()
-    if failed.template == template_digest(found.live.workload.template):
-        what = f"a restart of {what}"
-    runs = revision_name(current) if current is not None else "it"
     to = choice_name(choice, found.live.snapshot)
     found.console.warn(
-        f"{found.ref} was rolled back already, from {what} at {failed.judged_at}"
-        f" ({failed.why.reason}): this undo leaves {runs}, which runs since,"
-        f" for {to}"
+        f"{rolled_back}: this undo leaves {running_name(found)}, which runs since, for {to}"
     )
 
 

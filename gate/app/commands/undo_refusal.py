@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gate.app.commands.undo_subject import UndoSubject
+from gate.app.commands.undo_subject import UndoSubject, describe_rollback, running_name
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import FIELD_MANAGER
@@ -19,13 +19,29 @@ from gate.errors import RefusedError
 
 
 def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
-    """Return the refusal if there is nothing to return to; it names the versions skipped."""
+    """Return the refusal if there is nothing to return to; it names the versions skipped.
+
+    To one of them it points as well, unless a rollback has left it already: whoever calls then may
+    not know of that.
+    """
     if not choice.skipped:
         return RefusedError(
             f"{found.ref} has no earlier revision",
             reason=Reason.NO_BASELINE,
             hint=f"see what there is: {found.command('history')}",
         )
+    skipped = "; ".join(choice.skipped)
+    return RefusedError(
+        f"{found.ref} has no other good version to return to; skipped {skipped}",
+        reason=Reason.NO_BASELINE,
+        hint=_hint_of_skipped(found),
+    )
+
+
+def _hint_of_skipped(found: UndoSubject) -> str:
+    if rolled_back := describe_rollback(found):
+        runs = running_name(found)
+        return f"{rolled_back}: {runs} runs since; what there was: {found.command('history')}"
     snapshot = found.live.snapshot
     current, owned = snapshot.current(), snapshot.list_owned()
     older = [one for one in owned if current is None or one.uid != current.uid]
@@ -35,11 +51,7 @@ def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
     to_one = f"to return to {which} anyway: {found.command('undo', '--to-revision', number)}"
     is_alone = len(owned) == 1
     apply = "apply the manifest of the version that should run"
-    return RefusedError(
-        f"{found.ref} has no other good version to return to; skipped {'; '.join(choice.skipped)}",
-        reason=Reason.NO_BASELINE,
-        hint="apply the manifest of that version" if is_alone else f"{apply}; {to_one}",
-    )
+    return "apply the manifest of that version" if is_alone else f"{apply}; {to_one}"
 
 
 def not_whole(

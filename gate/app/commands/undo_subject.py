@@ -25,7 +25,9 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.history import History
+from gate.core.versions.judged_version import template_digest
 from gate.core.versions.shared_members import Neighbours
+from gate.core.versions.undo_choice import revision_name, rolled_back_from
 from gate.errors import RefusedError
 from gate.kube.answers.failures import Forbidden
 from gate.kube.rights.access import list_needed
@@ -125,6 +127,28 @@ def read_subject(context: CommandContext, name: str) -> UndoSubject:
     found = UndoSubject(session, settings, context.console, live, memory, lives)
     _refuse_unread(found)
     return found
+
+
+def describe_rollback(found: UndoSubject) -> str:
+    """Say that a rollback already left the version which somebody may mean to undo, and why.
+
+    "" if the last attempt was not rolled back, or if something else runs since.
+    """
+    left = rolled_back_from(found.live.snapshot, found.history)
+    if left is None or left.why is None:
+        return ""
+    what = ", ".join(left.images)
+    if left.template == template_digest(found.live.workload.template):
+        what = f"a restart of {what}"
+    return (
+        f"{found.ref} was rolled back already, from {what} at {left.judged_at} ({left.why.reason})"
+    )
+
+
+def running_name(found: UndoSubject) -> str:
+    """Return the name of the revision that a workload is to run."""
+    current = found.live.snapshot.current()
+    return revision_name(current) if current is not None else "it"
 
 
 def _refuse_unread(found: UndoSubject) -> None:

@@ -170,17 +170,18 @@ def _leaves_configuration(left: JudgedVersion | None, digests: Mapping[Ref, str]
 
 
 def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | None:
-    """Return the failed version if the last attempt returned from it to what runs, else None.
+    """Return the version from which the last attempt returned to what runs, None if there is none.
 
-    An attempt that rolls back is remembered as two judgements: what failed, then what serves.
+    An attempt that rolls back is remembered as two judgements: what was not verified, then what
+    serves.
     """
     live = snapshot.live
     if live is None or len(history.versions) < 2:  # noqa: PLR2004 - the two judgements
         return None
-    failed, serves = history.versions[-2:]
-    of_one_attempt = bool(serves.attempt_id) and failed.attempt_id == serves.attempt_id
+    left, serves = history.versions[-2:]
+    of_one_attempt = bool(serves.attempt_id) and left.attempt_id == serves.attempt_id
     runs_again = serves.verified and serves.template == template_digest(live.template)
-    return failed if of_one_attempt and runs_again and failed.failed else None
+    return left if of_one_attempt and runs_again and not left.verified else None
 
 
 def is_restored(snapshot: Snapshot, history: History) -> bool:

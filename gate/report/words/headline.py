@@ -96,9 +96,15 @@ def _sentence(result: Result) -> str:
 
 
 def _describe_undo(result: Result) -> str:
-    """Say that it is an undo which failed, and to which revision it went; "" for anything else."""
+    """Say that it is an undo which failed, and to which revision it went; "" for anything else.
+
+    Where its result is that of an attempt which it finished first, that was all to undo.
+    """
     if result["command"] != "undo" or result["outcome"] not in _AGAINST:
         return ""
+    was_all = result["has_recovered"] and all(one["undone"] is None for one in result["workloads"])
+    if was_all and result["outcome"] == Outcome.ROLLED_BACK:
+        return "what an earlier run had left is undone: "
     moved = (one["new"] for one in result["workloads"] if find_undone(one) is not None)
     revisions = [_revision_words(new) for new in moved if new["revision"] is not None]
     to = f" to {revisions[0]}" if len(result["workloads"]) == 1 and revisions else ""

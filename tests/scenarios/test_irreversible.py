@@ -205,11 +205,14 @@ def test_a_secret_that_is_gone_is_said_to_be_gone(scene: Scene) -> None:
     assert_refused(refused, "SetIncomplete", "secret/keys is gone, and its content at that time")
 
 
-@pytest.mark.contract("B798")
-def test_where_all_that_is_left_failed_its_manifest_comes_first(scene: Scene) -> None:
-    """The hint does not lead to the failed version alone."""
+@pytest.mark.contract("B798", "B1913")
+def test_an_undo_after_a_rollback_does_not_lead_to_what_failed(scene: Scene) -> None:
+    """Whoever meant to undo version 2 learns that this was done, and by which manifest to go on."""
     assert_verified(scene.apply(web()))
     assert_rolled_back(scene.apply(web(2, behaviour=CRASH)), "CrashLoop")
     refused = undo(scene)
     assert_refused(refused, "NoBaseline", "revision 2 (shop/web:2): it failed")
-    assert "hint: apply the manifest of the version that should run; " in refused.stderr
+    assert "hint: deployment/web was rolled back already, from shop/web:2 at" in refused.stderr
+    runs = "(CrashLoop): revision 3 (shop/web:1) runs since; "
+    assert f"{runs}apply the manifest of the version that should run" in refused.stderr
+    assert "--to-revision" not in refused.stderr

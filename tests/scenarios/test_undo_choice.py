@@ -179,19 +179,6 @@ def test_undo_to_what_is_not_remembered_does_not_say_that_no_gate_verified_it(
     assert warned(result, "no verification of revision 1 (shop/web:1) is remembered")
 
 
-@pytest.mark.contract("B1913")
-def test_an_undo_after_a_rollback_is_told_that_nothing_is_left_to_undo(scene: Scene) -> None:
-    """Whoever meant to undo version 2 is not sent back to it."""
-    assert_verified(scene.apply(web()))
-    assert_rolled_back(scene.apply(web(2, behaviour=CRASH)), "CrashLoop")
-    result = scene.gate("undo", "web")
-    assert_refused(result, "NoBaseline", "revision 2 (shop/web:2): it failed at")
-    said = " ".join(result.stderr.split())
-    assert "web was rolled back already, from shop/web:2 at" in said
-    assert "(CrashLoop): revision 3 (shop/web:1) runs since" in said
-    assert "--to-revision" not in result.stderr
-
-
 def fail_a_restart(scene: Scene) -> None:
     """Restart with new pods that are never ready: it goes back."""
     before = {pod["metadata"]["name"] for pod in scene.objects.list_all("pods")}

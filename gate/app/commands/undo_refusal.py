@@ -39,19 +39,19 @@ def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
 
 
 def _hint_of_skipped(found: UndoSubject) -> str:
+    apply = "apply the manifest of the version that should run"
     if rolled_back := describe_rollback(found):
-        runs = running_name(found)
-        return f"{rolled_back}: {runs} runs since; what there was: {found.command('history')}"
+        return f"{rolled_back}: {running_name(found)} runs since; {apply}"
     snapshot = found.live.snapshot
     current, owned = snapshot.current(), snapshot.list_owned()
+    if len(owned) == 1:
+        return "apply the manifest of that version"
     older = [one for one in owned if current is None or one.uid != current.uid]
     which, number = "a skipped one", "N"
     if len(older) == 1 and older[0].revision is not None:
         which, number = f"revision {older[0].revision}", str(older[0].revision)
     to_one = f"to return to {which} anyway: {found.command('undo', '--to-revision', number)}"
-    is_alone = len(owned) == 1
-    apply = "apply the manifest of the version that should run"
-    return "apply the manifest of that version" if is_alone else f"{apply}; {to_one}"
+    return f"{apply}; {to_one}"
 
 
 def not_whole(

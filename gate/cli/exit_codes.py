@@ -11,8 +11,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     Outcome.VERIFIED: (
         (
             "the new version, all of it available; or nothing had to change, and it is healthy;"
-            " or, with `Vacuous`, no pod: none is wanted, as with 0 replicas, and nothing shows"
-            " that it works"
+            " or, with `Vacuous`, no pod: none is wanted, for example with 0 replicas, and"
+            " nothing shows that it works"
         ),
         "nothing",
     ),
@@ -84,7 +84,7 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         ),
         (
             "find out who: the report names the field manager where one is recorded; then do what"
-            " its `next` says, as to apply again with `--take-over`"
+            " its `next` says, for example apply again with `--take-over`"
         ),
     ),
     Outcome.LOST_CONTACT: (
@@ -96,8 +96,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
 _SIGNALS: Final = (
     "| 129, 130, 143 | `interrupted` | what the report says: a signal stopped the run, which"
     " rolled back if anything had failed by then (a pod that is just not ready yet has not"
-    " failed) | `rollout-gate status NAME`; then what the report's `next` says, as to finish with"
-    " `rollout-gate recover` |"
+    " failed) | `rollout-gate status NAME`; then what the report's `next` says, for"
+    " example finish it with `rollout-gate recover` |"
 )
 
 

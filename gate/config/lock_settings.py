@@ -48,7 +48,7 @@ class LockSettings(OptionValues):
         Option(
             Group.LOCK,
             LOCKS | RECOVER,
-            "the locks in all namespaces",
+            "all namespaces instead of one",
             short="-A",
             places=ONLY_FLAG,
         ),

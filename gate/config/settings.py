@@ -86,7 +86,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.MANIFEST,
             LOADING,
-            "what to apply: a file, a folder, or - for stdin",
+            "the manifests: a file, a folder, or - for stdin",
             "PATH",
             short="-f",
         ),

@@ -3,8 +3,8 @@
 A run makes some 350 of them before it does anything. The standard library compiles six functions
 for each, which took a third of a run's start. Here `__init__`, `__eq__` and `__hash__` are compiled
 when they are first called, as most of them never are, and all classes share the others. Values
-behave the same. There is no `InitVar`, and no class that the standard library freezes can inherit
-from one of these.
+behave the same. `InitVar` is not supported, and a class that the standard library freezes cannot
+inherit from one of these.
 """
 
 from __future__ import annotations

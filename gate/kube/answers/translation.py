@@ -295,6 +295,10 @@ def from_transport(error: Exception, server: str) -> ApiError:
     return ContactBroken(f"the connection to {server} broke: {_cause(error)}")
 
 
-def _cause(error: Exception) -> str:
+def _cause(error: BaseException) -> str:
     """Return the innermost words: urllib3 wraps what the system said."""
-    return clean_line(str(error)).rpartition(": ")[2].strip("()'\" ")[:_PAGE_CHARACTERS]
+    inner = [one for one in error.args if isinstance(one, BaseException)]
+    if inner:
+        return _cause(inner[-1])
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return clean_line(said).rpartition(": ")[2].strip("()'\" ")[:_PAGE_CHARACTERS]

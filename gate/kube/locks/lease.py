@@ -35,6 +35,8 @@ _MOST_TRANSITIONS: Final = 2**31 - 1
 """`leaseTransitions` is an int32: a larger one is invalid, and the server's answer is the whole
 Lease."""
 _PAGE: Final = "500"
+_UNREADABLE: Final = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
+"""What an annotation raises that somebody else has written, infinite or nested too deep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,14 +238,13 @@ def _holder(identity: str, said: str) -> Holder:
     """Return who holds it; what cannot be read of its annotation counts as not said.
 
     If somebody has put another identity into the spec alone, page and process are not theirs.
-
     """
     try:
         note = json.loads(said)
         locks = _locks(note["locks"])
         records_in = _locks(note.get("records_in") or ())
         said_url = clean_line(str(note["url"]))
-    except (ValueError, KeyError, TypeError):
+    except _UNREADABLE:
         return Holder(clean_line(identity))
     url = said_url if said_url.startswith(("https://", "http://")) else ""
     wrote = str(note.get("identity") or "")
@@ -268,7 +269,7 @@ def _process(said: Any) -> Process | None:
     try:
         host, boot_id, namespaces = (said[key] for key in ("host", "boot_id", "namespaces"))
         pid, start_ticks = int(said["pid"]), int(said["start_ticks"])
-    except (ValueError, KeyError, TypeError):
+    except _UNREADABLE:
         return None
     texts = (host, boot_id, namespaces)
     if not all(isinstance(text, str) and text for text in texts):

@@ -22,7 +22,18 @@ def advise_on_image(_: Result, worst: WorkloadResult) -> Iterator[Step]:
     if "policy of Never" in messages:
         yield Step("the node lacks the image and must not pull it: see its imagePullPolicy (Never)")
         return
-    served = worst["baseline"]["images"] if worst["baseline"] is not None else []
-    changed = [image for image in worst["new"]["images"] if image not in served]
-    command = shlex.join(["docker", "manifest", "inspect", changed[0]]) if changed else ""
+    image = _find_image(worst, messages)
+    command = shlex.join(["docker", "manifest", "inspect", image]) if image else ""
     yield Step("check that the tag exists and that the pull secret may read it:", command)
+
+
+def _find_image(worst: WorkloadResult, messages: str) -> str:
+    """Return the image that causes name, else the first that is new, "" if there is none.
+
+    The longest of several: `shop/web:2` is part of `shop/web:20`.
+    """
+    images = worst["new"]["images"]
+    if named := [image for image in images if image in messages]:
+        return max(named, key=len)
+    served = worst["baseline"]["images"] if worst["baseline"] is not None else []
+    return next((image for image in images if image not in served), "")

@@ -327,7 +327,7 @@ def test_pages_of_proxies_are_cut_and_cleaned() -> None:
 
 NO_TRUST = "certificate verify failed: self-signed certificate (_x)"
 NO_TLS = "[SSL: WRONG_VERSION_NUMBER] wrong version number"
-RESET = ConnectionResetError(104, "x")
+RESET = ConnectionResetError(104, "reset by peer")
 POOL = urllib3.HTTPConnectionPool("s")
 
 
@@ -338,7 +338,11 @@ POOL = urllib3.HTTPConnectionPool("s")
         (SSLError(NO_TLS), TlsFailure, "https://s does not speak TLS"),
         (ConnectTimeoutError(), Unreachable, "no connection in time"),
         (ReadTimeoutError(POOL, "/", "Read timed out."), TimedOut, "did not answer in time"),
-        (ProtocolError("aborted", RESET), ContactBroken, "the connection to https://s broke"),
+        (
+            ProtocolError("Connection aborted.", RESET),
+            ContactBroken,
+            "the connection to https://s broke: reset by peer",
+        ),
         (OSError(24, "Too many open files"), ContactBroken, "broke"),
     ],
 )

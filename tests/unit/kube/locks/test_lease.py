@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from datetime import UTC, datetime
+from math import inf
 from typing import Any
 
 import pytest
@@ -122,7 +123,8 @@ def test_who_gives_a_lock_back_for_its_holder_says_so(
 
 @pytest.mark.contract("B539")
 @pytest.mark.parametrize(
-    "text", ["", "[]", '{"locks": 7}', '{"locks": [], "url": "javascript:x"}', None]
+    "text",
+    ["", "[]", '{"locks": 7}', '{"locks": [], "url": "javascript:x"}', None, 3000 * "["],
 )
 def test_what_others_say_of_themselves_is_not_believed(
     leases: Leases, server: ScriptedServer, text: str | None
@@ -138,7 +140,7 @@ def test_what_others_say_of_themselves_is_not_believed(
 
 @pytest.mark.contract("B539")
 @pytest.mark.parametrize(
-    "wrong", [None, 7, {"pid": None}, {"pid": "seven"}, {"boot_id": ""}, {"host": 7}]
+    "wrong", [None, 7, {"pid": None}, {"pid": "seven"}, {"pid": inf}, {"boot_id": ""}, {"host": 7}]
 )
 def test_what_describes_no_process_is_none(
     leases: Leases, server: ScriptedServer, wrong: Any

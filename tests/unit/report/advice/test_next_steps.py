@@ -228,6 +228,8 @@ def wrote_back(at: str) -> dict[str, RollbackResult]:
 
 
 SIDECAR = {"new": {"name": "web-4", "images": ["shop/web:3", "shop/job:typo"]}}
+AND_THEN = "if it hangs: kubectl delete job/web -n shop; then apply again"
+PULLED = {"new": {"name": "web-4", "images": ["y:1", "x:2", "x:20"]}}
 ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
     "a written rollback has given the old version another number": (
         ended(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP, result=wrote_back("2026-11-21T12:00Z")),
@@ -243,6 +245,11 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         ended(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, ("ImagePull", "said"), **SIDECAR),
         ["docker manifest inspect shop/job:typo"],
         ["inspect shop/web:3"],
+    ),
+    "of two changed images the one that the cause names": (
+        ended(Outcome.ROLLED_BACK, Reason.IMAGE_PULL, ("ImagePull", "x:20: not found"), **PULLED),
+        ["docker manifest inspect x:20"],
+        ["inspect x:2\n", "inspect y:1"],
     ),
     "what is no image reference has no tag in a registry": (
         ended(
@@ -357,11 +364,21 @@ def test_what_was_found_is_advised_on(name: str) -> None:
 
 
 @pytest.mark.contract("B777")
-def test_the_hint_of_an_error_may_end_in_a_command() -> None:
-    """It is what can be copied."""
-    hint = "otherwise: kubectl create namespace shop"
+@pytest.mark.parametrize(
+    ("hint", "step"),
+    [
+        (
+            "otherwise: kubectl create namespace shop",
+            Step("otherwise:", "kubectl create namespace shop"),
+        ),
+        (AND_THEN, Step(AND_THEN)),
+        ("look: kubectl doesn't", Step("look: kubectl doesn't")),
+    ],
+)
+def test_the_hint_of_an_error_may_end_in_a_command(hint: str, step: Step) -> None:
+    """It is what can be copied, unless more words follow."""
     result = minimal(Outcome.REFUSED, 3, Reason.CONFLICT, "said", RUN, hint=hint)
-    assert next_steps(result) == (Step("otherwise:", "kubectl create namespace shop"),)
+    assert next_steps(result) == (step,)
 
 
 @pytest.mark.contract("B1909")

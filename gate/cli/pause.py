@@ -12,7 +12,7 @@ from gate.config import Settings
 def pause(world: World, settings: Settings, name: str) -> int:
     """A Deployment's pods stay as they are until it is resumed; a suspended Job's are deleted.
 
-    No other kind can be paused.
+    StatefulSets and DaemonSets cannot be paused.
     """
     from gate.app import entry
 

@@ -55,12 +55,9 @@ class Unanswered(Exception):
         self.error = error
 
 
-def make_unanswered(
-    trouble: Trouble, why: str, *, hint: str = "", retry_after_seconds: float | None = None
-) -> Unanswered:
+def make_unanswered(trouble: Trouble, why: str, *, hint: str = "") -> Unanswered:
     """Return the exception for a trouble; `why` is one clean line."""
-    error = Errored(CleanText(why), trouble, hint, retry_after_seconds=retry_after_seconds)
-    return Unanswered(error)
+    return Unanswered(Errored(CleanText(why), trouble, hint))
 
 
 class Sources:

@@ -24,13 +24,13 @@ MOST_KEPT: Final = 2048
 """How many bodies are cached: the history of each workload names every object of its set."""
 
 
-def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:
-    """Return the body whose apply sets what `manager` owns of an object, None for nothing.
+def applied_body(live: LiveObject) -> Body | None:
+    """Return the body whose apply sets what our manager owns of an object, None for nothing.
 
     `spec.replicas` is left out: the number of pods is not part of a version. So is kubectl's
     last-applied annotation, which repeats the whole manifest.
     """
-    return extract_applied(live.ref, live.body, live.managed, manager)
+    return extract_applied(live.ref, live.body, live.managed, FIELD_MANAGER)
 
 
 @functools.lru_cache(maxsize=MOST_KEPT)

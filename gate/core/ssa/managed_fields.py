@@ -155,23 +155,23 @@ def owners_of(managed_fields: ManagedFields, names: Sequence[str]) -> tuple[tupl
 
 
 def take_over(
-    managed_fields: ManagedFields, named: Collection[str] = (), into: str = FIELD_MANAGER
+    managed_fields: ManagedFields, named: Collection[str] = ()
 ) -> list[dict[str, Any]] | None:
-    """Return the managed fields after `into`/Apply took the fields of others, None for no change.
+    """Return the managed fields after our manager took those of others, None for no change.
 
     Taken are the entries of `KUBECTL_APPLIERS` and all entries of the `named` managers,
-    subresources excepted. The new entry has the apiVersion of the existing entry of `into`, else of
+    subresources excepted. The new entry has the apiVersion of the existing entry of ours, else of
     the newest one taken, and the latest time. Entries of another apiVersion are removed and not
     merged, as `kubectl apply --server-side` does: their paths belong to another schema. Their
     values stay, owned by nobody.
     """
-    taken = [entry for entry in managed_fields if _is_taken(entry, named, into)]
+    taken = [entry for entry in managed_fields if _is_taken(entry, named)]
     if not taken:
         return None
-    own = _entry(managed_fields, into, "Apply")
+    own = _entry(managed_fields, FIELD_MANAGER, "Apply")
     first = own or max(taken, key=_time)
     heirs = [entry for entry in taken if entry is not first]
-    entry = {**first, "manager": into, "operation": "Apply", "fieldsType": "FieldsV1"}
+    entry = {**first, "manager": FIELD_MANAGER, "operation": "Apply", "fieldsType": "FieldsV1"}
     owned = as_stored(_fields(first))
     for other in heirs:
         if other.get("apiVersion") == first.get("apiVersion"):
@@ -201,9 +201,9 @@ def as_stored(fields: Fields | None) -> Fields | None:
     return union(rest, {"f:data": fields["f:stringData"]})
 
 
-def _is_taken(entry: Mapping[str, Any], named: Collection[str], into: str) -> bool:
+def _is_taken(entry: Mapping[str, Any], named: Collection[str]) -> bool:
     manager, operation, subresource = _identity(entry)
-    if subresource or (manager, operation) == (into, "Apply"):
+    if subresource or (manager, operation) == (FIELD_MANAGER, "Apply"):
         return False
     return manager in named or (manager, operation) in KUBECTL_APPLIERS
 

@@ -27,7 +27,7 @@ from gate.manifests.source import escape_line
 from gate.sources.access import Access
 from gate.sources.address import Address
 from gate.sources.source import Unanswered
-from gate.wire.files import obstacle
+from gate.wire.files import is_stream, obstacle
 
 _OF_CHECKS = ("checks", "check", "http_check", "smoke_test")
 _OF_PROMETHEUS = (
@@ -55,6 +55,12 @@ class Conflict:
 def conflicts(command: str, settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
     """Yield what is wrong in a command's settings; files with secrets are read, as a trial."""
     yield from _outputs(settings)
+    if settings.require_lock and not settings.lock:
+        yield Conflict(("require_lock", "lock"), "--require-lock and --no-lock exclude each other")
+    for image in settings.expect_image:
+        if "=" in image:
+            hint = "--expect-image takes an image alone, without the name of a container"
+            yield Conflict(("expect_image",), f"{escape_line(image)} is no image reference", hint)
     yield from _names(settings)
     if command in CHECKS:
         yield from _power(settings)
@@ -68,13 +74,19 @@ def conflicts(command: str, settings: Settings, environ: Mapping[str, str]) -> I
 
 
 def _outputs(settings: Settings) -> Iterator[Conflict]:
-    """Yield a complaint for each output file that cannot be written."""
+    """Yield a complaint for each output file that cannot be written, or is written twice."""
     files = [("report", report.path) for report in settings.report]
     files += [
         ("record", settings.record or ""),
         ("metrics_textfile", settings.metrics_textfile or ""),
     ]
+    taken = {pathlib.Path(one).absolute(): "is a manifest of this run" for one in settings.file}
     for option, file in files:
+        if file and not is_stream(pathlib.Path(file)):
+            path = pathlib.Path(file).absolute()
+            if why := taken.get(path):
+                yield Conflict((option,), f"{escape_line(file)} {why}", "name another file")
+            taken[path] = "is given for another output, too"
         if file and (why := obstacle(pathlib.Path(file))):
             folder = pathlib.Path(file).parent
             hint = "" if folder.exists() else f"mkdir -p {shlex.quote(str(folder))}"

@@ -46,6 +46,7 @@ def test_a_recovery_that_undid_it_is_the_undo(
     assert "--to-revision" not in str(result)
     said = one_line(report(scene, result))
     assert "ROLLED BACK (exit 4): what an earlier run had left is undone: deployment/web" in said
+    assert "repeat the command" not in said
     assert_runs(scene.objects, f"shop/web:{versions}")
 
 

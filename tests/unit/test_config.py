@@ -226,6 +226,42 @@ def test_what_no_lock_is_named_after_is_named(name: str, wrong: str, tmp_path: P
         load("locks", {"release": name}, environ={}, folder=tmp_path)
 
 
+@pytest.mark.contract("B1961")
+@pytest.mark.parametrize(
+    ("flags", "wrong"),
+    [
+        (
+            {"require_lock": True, "lock": False},
+            "--require-lock: --require-lock and --no-lock exclude each other",
+        ),
+        (
+            {"report": ("html=a", "json=./a")},
+            "--report: ./a is given for another output, too",
+        ),
+        ({"record": "a", "report": ("json=a",)}, "--record: a is given for another output, too"),
+        ({"file": ("a",), "report": ("json=a",)}, "--report: a is a manifest of this run"),
+        (
+            {"expect_image": ("web=shop/web:1",)},
+            "--expect-image: web=shop/web:1 is no image reference",
+        ),
+    ],
+)
+def test_what_contradicts_itself_is_named(
+    flags: dict[str, Any], wrong: str, tmp_path: Path
+) -> None:
+    """Before anything is read or asked."""
+    command = "verify" if "expect_image" in flags else "apply"
+    with pytest.raises(SettingsError) as caught:
+        load(command, flags, environ={}, folder=tmp_path)
+    assert str(caught.value).startswith(wrong)
+
+
+@pytest.mark.contract("B1961")
+def test_several_outputs_may_go_to_one_stream(tmp_path: Path) -> None:
+    """Each adds to it."""
+    assert len(loaded(tmp_path, report=("json=/dev/null", "html=/dev/null")).report) == 2
+
+
 @pytest.mark.contract("B187")
 def test_the_published_schema_is_this_one() -> None:
     """`rollout-gate schema config > docs/config.schema.json` changes nothing."""

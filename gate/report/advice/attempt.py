@@ -10,6 +10,7 @@ from gate.report.advice.step import Step
 from gate.report.schema.result import Result
 from gate.report.words.half_applied import is_in_doubt
 from gate.report.words.object_names import workload_name
+from gate.report.words.unfinished import is_undone_by_recovery
 
 CHANGED_MEANWHILE: Final = (
     "somebody else changed it meanwhile: look at what they did, then run the same command again"
@@ -55,7 +56,7 @@ def after_interruption(result: Result) -> Iterator[Step]:
     """
     has_ended = result["outcome"] in (Outcome.ROLLED_BACK, Outcome.FAILED)
     broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
-    if not broke_off or result["takes_back"]:
+    if not broke_off or result["takes_back"] or is_undone_by_recovery(result):
         return
     parts = (
         ("causes", any(one["causes"] for one in result["workloads"])),

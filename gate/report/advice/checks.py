@@ -17,6 +17,7 @@ from gate.report.schema.result import Result, WorkloadResult
 _AGAINST: Final = (ConclusionKind.FAIL, ConclusionKind.INCONCLUSIVE)
 _FIXED_BOUND: Final = "check with a fixed bound, which needs the new version alone"
 _ADDED: Final = ", with this run's check flags added"
+_ADDED_AFTER_RECOVERY: Final = ", with the check flags of the run that was cut off added"
 
 
 def ask_again(result: Result, text: str, name: str, place: list[str]) -> Step:
@@ -95,4 +96,5 @@ def _ask(result: Result, text: str, name: str, place: list[str], *how: str) -> S
     words = ["rollout-gate", "checks", *filter(None, (name,)), *place, *(flags or ()), *how]
     names = result["check_variables"]
     set_ = f", with {' and '.join(names)} set as in the run" if names else ""
-    return Step(f"{text}{_ADDED if flags is None else ''}{set_}:", shlex.join(words))
+    added = _ADDED_AFTER_RECOVERY if result["command"] == "recover" else _ADDED
+    return Step(f"{text}{added if flags is None else ''}{set_}:", shlex.join(words))

@@ -41,6 +41,7 @@ from gate.report.words.single_workload import (
     names_of_objects,
     of_one,
 )
+from gate.report.words.unfinished import is_undone_by_recovery
 from gate.report.words.version_names import version_words
 
 _NO_ANSWER = "the API server gave no usable answer in time"
@@ -102,8 +103,7 @@ def _describe_undo(result: Result) -> str:
     """
     if result["command"] != "undo" or result["outcome"] not in _AGAINST:
         return ""
-    was_all = result["has_recovered"] and all(one["undone"] is None for one in result["workloads"])
-    if was_all and result["outcome"] == Outcome.ROLLED_BACK:
+    if is_undone_by_recovery(result):
         return "what an earlier run had left is undone: "
     moved = (one["new"] for one in result["workloads"] if find_undone(one) is not None)
     revisions = [_revision_words(new) for new in moved if new["revision"] is not None]

@@ -5,6 +5,7 @@ Reads only the result document, so that a report rendered again later says the s
 
 from __future__ import annotations
 
+from gate.core.model.outcome import Outcome
 from gate.core.writes.failure_response import FailureResponse
 from gate.report.schema.result import Result, RollbackResult, WorkloadResult
 from gate.report.words.half_applied import is_written_back
@@ -12,6 +13,16 @@ from gate.report.words.moment import moment
 from gate.report.words.object_names import list_own_objects
 
 _RETURNS = ("", FailureResponse.RESTORE)
+
+
+def is_undone_by_recovery(result: Result) -> bool:
+    """Tell whether all that an `undo` was to undo is what an earlier run had left unfinished.
+
+    It ends then with the result of that recovery, in which nothing was undone by a new attempt.
+    """
+    is_back = result["command"] == "undo" and result["outcome"] == Outcome.ROLLED_BACK
+    is_recovery = all(one["undone"] is None for one in result["workloads"])
+    return is_back and result["has_recovered"] and is_recovery
 
 
 def find_undone_response(result: Result, workload: WorkloadResult) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 
@@ -9,11 +10,11 @@ import pytest
 
 from tests.bed.expectations import assert_ended, assert_verified, images, warned
 from tests.bed.interrupting import UNDER_WAY
-from tests.bed.scene import Scene, web
+from tests.bed.scene import Scene, secret, web
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, RECORD, SLOW, lease
+from tests.scenarios.killing import LEASE, RECORD, SLOW, lease, recover
 from tests.scenarios.versions import CRASH, history_rows, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
@@ -136,6 +137,46 @@ def test_one_lock_that_was_taken_keeps_no_other(scene: Scene, taken: str) -> Non
         assert (found["spec"]["holderIdentity"], is_open) == expected
     kept = {each["metadata"]["name"] for each in scene.objects.list_all("secrets")}
     assert ("rollout-gate.deployment.api" in kept) is (taken == "api")
+
+
+@pytest.mark.contract("B1941", "B524", "B791")
+@pytest.mark.parametrize("deleted", [["api"], ["api", "web"]], ids="+".join)
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_lock_that_was_deleted_is_created_again_with_what_it_remembered(
+    scene: Scene, program: PlayedGate, dies: bool, deleted: list[str]
+) -> None:
+    """The record, which the lock of api has, the history, and the Secret beside them."""
+    for number in (1, 2):
+        bodies = (secret(f"{number}-long-value"), web(number), web(number, name="api"))
+        assert_verified(scene.apply(*bodies))
+    slow = [web(3, name=name, behaviour="ready=40") for name in ("web", "api")]
+    path = scene.manifest(secret("3-long-value"), *slow)
+    with program.start("apply", "-f", path, "--output", "json") as running:
+        running.wait_for_line("applied +deployment/web changed")
+        for name in deleted:
+            scene.objects.delete("leases", f"rollout-gate.deployment.{name}")
+        for name in deleted:
+            kept = "record and its history" if name == "api" else "history"
+            running.wait_for_line(
+                f"somebody deleted the lock of deployment/{name} while this run held it;"
+                f" this run created it again with its {kept}$"
+            )
+        if dies:
+            running.kill()
+            assert_ended(recover(scene), 4, "rolled-back", "Interrupted")
+        else:
+            assert_verified(running.wait())
+    is_now = "2-long-value" if dies else "3-long-value"
+    stored = scene.objects.get("secrets", "keys")["data"]["key"]
+    assert base64.b64decode(stored).decode() == is_now
+    assert [one["metadata"]["name"] for one in scene.objects.list_all("secrets")] == ["keys"]
+    for name in ("web", "api"):
+        shown = {one["images"][0]: one["verdict"] for one in history_rows(scene, name)}
+        assert shown == {
+            f"shop/{name}:3": "interrupted" if dies else "verified",
+            f"shop/{name}:2": "verified",
+            f"shop/{name}:1": "verified",
+        }
 
 
 @pytest.mark.contract("B790", "B791")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.bed.expectations import (
     assert_ended,
+    assert_refused,
     assert_rolled_back,
     assert_runs,
     assert_verified,
@@ -22,7 +23,7 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, kill_at
+from tests.scenarios.killing import LEASE, kill_at, recover
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.test_good import MOST_REQUESTS
 from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, history, mode, undo
@@ -72,6 +73,30 @@ def test_undo_restores_a_kept_secret(scene: Scene) -> None:
     assert password(scene) == "1-long-value"
     assert_runs(scene.objects, "shop/web:1")
     assert "long-value" not in json.dumps(result.document) + result.stderr
+
+
+@pytest.mark.contract("B1941")
+@pytest.mark.parametrize("dies", [False, True])
+def test_what_went_with_a_deleted_lock_is_named(
+    scene: Scene, program: PlayedGate, dies: bool
+) -> None:
+    """The run knows the history, and has no copy of what was kept beside it."""
+    assert_verified(scene.apply(secret("1-long-value"), web(), flags=KEEPING))
+    path = scene.manifest(secret("2-long-value"), web(2, behaviour="ready=40"))
+    with program.start("apply", "-f", path, *KEEPING, *DOCUMENT) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.objects.delete("leases", LEASE)
+        running.wait_for_line(
+            "this run created it again with its record and its history; what was kept of"
+            " deployment/web, secret/keys went with it: no later undo or rollback restores that$"
+        )
+        if dies:
+            running.kill()
+            assert recover(scene).exit_code == 4
+        else:
+            assert_verified(running.wait())
+            assert_refused(undo(scene), "SetIncomplete", "secret/keys")
+    assert password(scene) == f"{1 if dies else 2}-long-value"
 
 
 @pytest.mark.contract("B708")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from gate.app.locks.recreation import Recreation, is_namespace_gone
 from gate.clock import Clock
 from gate.core.frozen import dataclass
 from gate.core.model.lock import Lock
@@ -56,11 +57,19 @@ class HeldLocks:
     `lost` maps each lock that is no longer ours to who took it; none of them is written again.
     """
 
-    def __init__(self, clock: Clock, leases: Leases, held: tuple[Held, ...], warn: Warn) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        leases: Leases,
+        held: tuple[Held, ...],
+        warn: Warn,
+        recreation: Recreation,
+    ) -> None:
         """Take the locks as they were taken, at least one."""
         self._clock = clock
         self._leases = leases
         self._warn = warn
+        self._recreation = recreation
         self._held = {one.lock: one for one in held}
         self._written_at = dict.fromkeys(self._held, clock.now())
         self._may_be_freed: set[Lock] = set()
@@ -147,7 +156,7 @@ class HeldLocks:
         try:
             self._insist(lock, write, frees=frees)
         except ApiError as error:
-            if not _says_that_namespace_goes(error):
+            if not is_namespace_gone(error):
                 raise
 
     def _insist(self, lock: Lock, write: Write, *, frees: bool) -> None:
@@ -185,38 +194,37 @@ class HeldLocks:
         left, and what we know is no longer true.
         """
         held, now = self._leases.read(lock), self._clock.wall()
-        if held is not None and held.holder.identity == self.holder.identity:
-            return held
         mine = self._held[lock]
+        if held is not None and held.holder.identity == self.holder.identity:
+            # With another uid it is what we created again, and the answer to that was lost.
+            return held if held.uid == mine.uid else self._complete(mine, held)
         if held is not None and (
             not held.is_free or (held.uid, held.transitions) != (mine.uid, mine.transitions)
         ):
             lost = Lost(held.holder, self.holder)
             self.lost[lock] = str(lost)
             raise lost
+        if held is None:
+            again = self._recreation.create(mine, self.holder, now)
+            return self._complete(mine, again) if again is not None else None
         try:
-            if held is None:
-                again = self._leases.create(lock, self.holder, now)
-            else:
-                again = self._leases.claim(held, self.holder, now)
+            again = self._leases.claim(held, self.holder, now)
         except ResourceVersionConflict:
             return None
-        if again is not None and lock not in self._may_be_freed:
-            did = "deleted" if held is None else "released"
+        if lock not in self._may_be_freed:
             self._warn(
-                f"somebody {did} the lock of {lock} while this run held it; it took it again"
+                f"somebody released the lock of {lock} while this run held it;"
+                " this run took it again"
             )
         return again
 
-
-def _says_that_namespace_goes(error: ApiError) -> bool:
-    """Tell whether a Lease cannot be created again because its namespace is gone or terminating.
-
-    A terminating namespace has no status reason of its own: the words are those of the admission
-    plugin NamespaceLifecycle.
-    """
-    is_gone = isinstance(error, NotFound) and not error.refused
-    return is_gone or "because it is being terminated" in error.message
+    def _complete(self, mine: Held, again: Held) -> Held:
+        """Return a lock that was created again, with what belongs beside it."""
+        history = self.history(mine.lock, self._warn)
+        self._held[mine.lock] = again
+        by_others = mine.lock not in self._may_be_freed
+        self._recreation.complete(again, history, by_others=by_others)
+        return again
 
 
 def history_of(held: Held | None, warn: Warn) -> History:

@@ -17,6 +17,7 @@ from gate.app.locks.acquisition import LEAVE_SECONDS, without_record
 from gate.app.locks.closing_texts import ClosingTexts, mask_cause
 from gate.app.locks.held_locks import JUST_NOW_SECONDS, HeldLocks, LookAtLocks, Lost
 from gate.app.locks.lock_endings import LockEndings
+from gate.app.locks.recreation import Recreation
 from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.tasks import Asked, Effect, Leave, LockLane, Task, TaskQueue
 from gate.app.locks.verified_bodies import VerifiedBodies
@@ -71,7 +72,8 @@ class Keeper:
         self._leases = leases
         self._secrets = secrets
         self._verified = verified
-        self._held = HeldLocks(clock, leases, held, warn)
+        recreation = Recreation(leases, secrets, verified, warn)
+        self._held = HeldLocks(clock, leases, held, warn, recreation)
         self._holder = held[0].holder
         self.endings = LockEndings(clock, leases, self._held, secrets, warn)
         self._found = held

@@ -5,7 +5,7 @@ Only a recovery from the record would miss them, so no fault here ends a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from gate.core.model.body import FrozenMap
@@ -14,7 +14,7 @@ from gate.core.model.objects import Ref
 from gate.core.plan.record import Kept, Record
 from gate.core.plan.target_set import TargetSet
 from gate.kube.answers.failures import ApiError, Forbidden, UidMismatch
-from gate.kube.locks.kept_secrets import KeptSecrets
+from gate.kube.locks.kept_secrets import KeptSecrets, StoredSecret
 from gate.kube.locks.lease import Held
 from gate.wire.decode import DecodeError
 from gate.wire.kept import Returned, kept_text, read_kept
@@ -27,7 +27,8 @@ class SecretsBeside:
     """Keeps and finds what a record itself may not hold; each fault is a warning.
 
     A Secret is deleted by the uid that it had while its lock was ours, so that one which another
-    attempt keeps later under the same name is never touched.
+    attempt keeps later under the same name is never touched. After a lost answer it is the attempt
+    that says whose it is.
     """
 
     def __init__(self, kept: KeptSecrets, warn: Warn, from_the_dead: Collection[Lock]) -> None:
@@ -35,7 +36,7 @@ class SecretsBeside:
         self._kept = kept
         self._warn = warn
         self._from_the_dead = tuple(from_the_dead)
-        self._uids: dict[Lock, str] = {}
+        self._beside: dict[Lock, StoredSecret] = {}
 
     def look(self) -> None:
         """Find what dead gates left, as soon as their locks are ours."""
@@ -48,7 +49,7 @@ class SecretsBeside:
                 self._warn(f"secret/{lock.name} may be left: {error.message}")
                 continue
             if stored is not None:
-                self._uids.setdefault(lock, stored.uid)
+                self._beside.setdefault(lock, stored)
 
     def put_into(self, record: Record, lock: Lock) -> Record:
         """Return a record with the Secrets kept for it, as far as they can be read."""
@@ -60,7 +61,7 @@ class SecretsBeside:
         try:
             stored = self._kept.read(lock)
             if stored is not None:
-                self._uids[lock] = stored.uid
+                self._beside[lock] = stored
             if stored is not None and stored.attempt_id == record.attempt_id:
                 objects_kept, returned = read_kept(stored.text)
                 found = {one.ref: one for one in objects_kept}
@@ -76,30 +77,64 @@ class SecretsBeside:
         secrets, returned = secrets_of(record), confidential_bodies(record)
         if not secrets and not returned:
             return
+        wanted = StoredSecret("", record.attempt_id, kept_text(secrets, returned))
+        if (error := self._write(held, wanted)) is not None:
+            names = _join({*returned, *(one.ref for one in secrets)})
+            self._warn(f"a later recover will not be able to restore {names}: {error.message}")
+
+    def keep_again(self, held: Held) -> str:
+        """Keep the Secrets beside a lock that was created again; name those that are lost.
+
+        They are deleted with the lock that they belonged to, sooner or later.
+        """
+        wanted = self._beside.get(held.lock)
+        if wanted is None or self._write(held, wanted) is None:
+            return ""
         try:
-            text = kept_text(secrets, returned)
-            self._uids[held.lock] = self._kept.write(held, record.attempt_id, text)
+            objects_kept, returned = read_kept(wanted.text)
+        except DecodeError:
+            return "the saved Secrets"
+        return _join({*returned, *(one.ref for one in objects_kept)})
+
+    def _write(self, held: Held, wanted: StoredSecret) -> ApiError | None:
+        """Keep a text beside a lock; return the error if it is not known to be there."""
+        try:
+            uid = self._kept.write(held, wanted.attempt_id, wanted.text)
         except ApiError as error:
-            names = ", ".join(map(str, sorted({*returned, *(one.ref for one in secrets)})))
-            self._warn(f"recover could not restore {names}: {error.message}")
+            if not error.untouched:
+                self._beside[held.lock] = replace(wanted, uid="")
+            return error
+        self._beside[held.lock] = replace(wanted, uid=uid)
+        return None
 
     def are_beside(self, lock: Lock) -> bool:
-        """Tell whether Secrets are kept beside a lock."""
-        return lock in self._uids
+        """Tell whether Secrets are kept beside a lock, or may be."""
+        return lock in self._beside
 
     def forget(self, lock: Lock) -> None:
         """Delete the kept Secrets: nobody needs them any more."""
-        uid = self._uids.pop(lock, "")
-        if not uid:
+        kept = self._beside.pop(lock, None)
+        if kept is None:
             return
         try:
-            self._kept.delete(lock, uid)
-        except Forbidden:
-            pass  # whoever may not delete it could not have created it
+            if uid := kept.uid or self._find(lock, kept.attempt_id):
+                self._kept.delete(lock, uid)
         except UidMismatch:
             pass  # somebody replaced it: it is theirs
         except ApiError as error:
-            self._warn(f"secret/{lock.name} is left: {error.message}")
+            if not kept.uid:
+                self._warn(f"secret/{lock.name} may be left: {error.message}")
+            elif not isinstance(error, Forbidden):  # whoever may not delete it did not create it
+                self._warn(f"secret/{lock.name} is left: {error.message}")
+
+    def _find(self, lock: Lock, attempt_id: str) -> str:
+        """Return the uid of what is kept for an attempt, "" if there is nothing."""
+        stored = self._kept.read(lock)
+        return stored.uid if stored is not None and stored.attempt_id == attempt_id else ""
+
+
+def _join(refs: Iterable[Ref]) -> str:
+    return ", ".join(map(str, sorted(refs)))
 
 
 def _with_bodies(target_set: TargetSet, returned: Returned) -> TargetSet:

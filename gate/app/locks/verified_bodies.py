@@ -95,6 +95,20 @@ class VerifiedBodies:
         there = self._write_texts(partial(write, held), after, wanted, texts)
         return replace(after, kept=before.kept if there is None else there)
 
+    def adopt(self, held: Held, history: History) -> str:
+        """Let the bodies belong to a lock that was created again; name those that are lost.
+
+        They are deleted with the lock that they belonged to, sooner or later.
+        """
+        if not (self.keeps or history.kept):
+            return ""
+        try:
+            there = self.secrets.write(held, {})
+        except ApiError:
+            there = {}
+        members = (item for version in history.once_verified for item in version.members.items())
+        return _names(members, set(history.kept) - set(there))
+
     def _write_texts(
         self,
         write: Write,

@@ -57,7 +57,7 @@ def warn_of_what_is_not_kept(session: Session, plan: Plan, warn: Warn) -> None:
     too_large = [ref for ref in lost if ref not in secrets]
     if too_large:
         names = ", ".join(map(plan.name_of, too_large))
-        warn(f"too large for the record: recover could not restore {names}")
+        warn(f"too large for the record: a later recover will not be able to restore {names}")
     if secrets:
         _warn_of_secrets(session, secrets, plan, warn)
 

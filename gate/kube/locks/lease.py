@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final
 
 from gate.cluster_name import ClusterName
@@ -29,6 +30,7 @@ DURATION_SECONDS: Final = 60
 HOLDER: Final = "rollout-gate/holder"
 RECORD: Final = "rollout-gate/attempt"
 HISTORY: Final = "rollout-gate/history"
+NO_MEMORY: Final[Mapping[str, str]] = MappingProxyType({})
 _QUERY: Final[Query] = (("fieldManager", "rollout-gate"),)
 _LONGEST_SECONDS: Final = 600
 _MOST_TRANSITIONS: Final = 2**31 - 1
@@ -70,7 +72,13 @@ class Held:
     @property
     def remembers_nothing(self) -> bool:
         """Whether it has neither the record of an attempt nor a history."""
-        return not (self.record or self.history)
+        return not self.memory
+
+    @property
+    def memory(self) -> Mapping[str, str]:
+        """What it remembers, as annotations."""
+        texts = {RECORD: self.record, HISTORY: self.history}
+        return {name: text for name, text in texts.items() if text}
 
 
 class Leases:
@@ -103,12 +111,14 @@ class Leases:
             if not token:
                 return tuple(found)
 
-    def create(self, lock: Lock, holder: Holder, now: datetime) -> Held | None:
-        """Take a lock that does not exist yet; None if somebody else just did."""
+    def create(
+        self, lock: Lock, holder: Holder, now: datetime, memory: Mapping[str, str] = NO_MEMORY
+    ) -> Held | None:
+        """Take a lock that does not exist, or no longer; None if somebody else just did."""
         body = {
             "apiVersion": LEASES.api_version,
             "kind": LEASES.kind,
-            "metadata": {"name": lock.name, "annotations": _annotations(holder)},
+            "metadata": {"name": lock.name, "annotations": {**_annotations(holder), **memory}},
             "spec": {**_make_spec(holder, now), "leaseTransitions": 0},
         }
         try:

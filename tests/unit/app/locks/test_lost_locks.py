@@ -122,8 +122,8 @@ def test_only_a_release_by_somebody_else_is_warned_of(row: Scene, by_us: bool) -
     row.give_back(seconds=2.0)
     assert store.held.is_free
     assert "claim" in store.writes
-    said = "somebody released the lock of deployment/web while this run held it; it took it again"
-    assert row.warnings == ([] if by_us else [said])
+    said = "somebody released the lock of deployment/web while this run held it"
+    assert row.warnings == ([] if by_us else [f"{said}; this run took it again"])
 
 
 @pytest.mark.contract("B524")
@@ -143,6 +143,33 @@ def test_a_write_of_ours_whose_answer_was_lost_is_found(scene: Scene) -> None:
     scene.store.held = replace(scene.store.held, resource_version="9")
     scene.save_record()
     assert scene.store.held.record
+
+
+@pytest.mark.contract("B1941")
+def test_it_is_said_what_is_lost_with_a_lock_that_cannot_be_created_again(
+    row: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on, and whoever reads its warnings knows what nobody can finish."""
+    row.save_record(seconds=1.0)
+    for store in row.stores.values():
+        store.held = replace(store.held, history="text", resource_version="9")
+    row.clock.wait(20.0)
+
+    def refuse(*_: object) -> None:
+        raise Forbidden("leases is forbidden")
+
+    monkeypatch.setattr(Store, "read", lambda *_: None)
+    monkeypatch.setattr(Store, "create", refuse, raising=False)
+    for store in row.stores.values():
+        store.failures = [NotFound("it is gone")]
+    row.clock.wait(20.0)
+    history = "its history, without which no undo or rollback knows an earlier version"
+    record = "its record, without which no recover can finish this attempt"
+    assert [one for one in row.warnings if one.startswith("somebody")] == [
+        f"somebody deleted the lock of {lock} while this run held it, and it cannot be created"
+        f" again: leases is forbidden; lost with it: {lost}"
+        for lock, lost in ((LOCK, f"{record} and {history}"), (BESIDE, history))
+    ]
 
 
 @pytest.mark.contract("B771")

@@ -5,19 +5,22 @@ from __future__ import annotations
 import pytest
 
 from sandbox.face import Answer
-from tests.bed.expectations import assert_ended, assert_runs
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified, warned
 from tests.bed.jobs import CRASH as JOB_CRASH
 from tests.bed.jobs import REPLACE, ended, job
 from tests.bed.pods import running_pods
-from tests.bed.scene import settings, web
+from tests.bed.scene import secret, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
+from tests.scenarios.killing import LEASE
 from tests.scenarios.proxy import (
+    UNAUTHORIZED,
     Does,
     Proxy,
     counted,
     loses,
     nth,
+    reads,
     says,
     says_once_done,
     status,
@@ -65,6 +68,26 @@ def test_a_way_back_that_is_read_is_not_sent_again(proxy: Proxy, kind: str, does
     if kind == "several":
         assert mode(scene) == "one"
     assert not any("not known" in each for each in result.document["warnings"])
+
+
+@pytest.mark.sandbox_only("answers are lost between the gate and its server")
+@pytest.mark.contract("B1942", "B542")
+@pytest.mark.parametrize("does", [loses, says_once_done(GAVE_UP)], ids=["reset", "504"])
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_secret_beside_a_lock_that_lost_its_answer_is_deleted(
+    proxy: Proxy, does: Does, is_read: bool
+) -> None:
+    """It is found at once, or at the end where the server did not answer that question either."""
+    scene = proxy.scene
+    assert_verified(scene.apply(secret("one"), web()))
+    proxy.on(lambda request: request.method == "POST" and request.path.endswith("/secrets"), does)
+    if not is_read:
+        asks = reads(f"/secrets/{LEASE}")
+        proxy.on(lambda request: asks(request) and len(proxy.met) == 1, says(UNAUTHORIZED))
+    result = scene.apply(secret("two"), web(2))
+    assert_verified(result)
+    assert warned(result, "will not be able to restore secret/keys") is not is_read
+    assert [one["metadata"]["name"] for one in scene.objects.list_all("secrets")] == ["keys"]
 
 
 @pytest.mark.contract("B965")

@@ -7,13 +7,15 @@ deleted with it, or at the orderly end of its attempt.
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
-from dataclasses import field
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import Any, Final
 
 from gate.core.frozen import dataclass
 from gate.core.model.lock import Lock
-from gate.kube.answers.failures import AlreadyExists, BadAnswer, NotFound
+from gate.kube.answers.failures import AlreadyExists, ApiError, BadAnswer, NotFound
 from gate.kube.client.client import Client
 from gate.kube.locks.lease import Held
 from gate.kube.paths.resources import LEASES, SECRETS
@@ -25,7 +27,10 @@ _TYPE: Final = "rollout-gate/record"
 
 @dataclass(frozen=True, slots=True)
 class StoredSecret:
-    """The Secret as it is stored: which attempt's it is, and the text that it keeps."""
+    """The Secret as it is stored: which attempt's it is, and the text that it keeps.
+
+    `uid` is "" of one that may be stored: the answer to its creation was lost.
+    """
 
     uid: str
     attempt_id: str
@@ -42,7 +47,8 @@ class KeptSecrets:
     def write(self, held: Held, attempt_id: str, text: str) -> str:
         """Keep a text for an attempt, and return the Secret's uid.
 
-        What another attempt left is replaced; AlreadyExists for a Secret that is not ours.
+        What another attempt left is replaced; AlreadyExists for a Secret that is not ours. After
+        a lost answer it is read whether the Secret is there.
         """
         lock = held.lock
         owner = {
@@ -62,15 +68,29 @@ class KeptSecrets:
             "type": _TYPE,
             "data": {_KEY: base64.b64encode(text.encode()).decode()},
         }
-        path = SECRETS.path(lock.namespace)
+        wanted = StoredSecret("", attempt_id, text)
         try:
-            return _stored_uid(self._client.write("POST", path, body).body)
+            return self._create(lock, body, wanted)
         except AlreadyExists:
             stored = self.read(lock)
             if stored is None:
                 raise
             self.delete(lock, stored.uid)
-            return _stored_uid(self._client.write("POST", path, body).body)
+            return self._create(lock, body, wanted)
+
+    def _create(self, lock: Lock, body: Mapping[str, Any], wanted: StoredSecret) -> str:
+        try:
+            answer = self._client.write("POST", SECRETS.path(lock.namespace), body).body
+            return _stored_uid(answer)
+        except ApiError as error:
+            if error.untouched:
+                raise
+            stored = None
+            with contextlib.suppress(ApiError):
+                stored = self.read(lock)
+            if stored is None or replace(stored, uid="") != wanted:
+                raise
+            return stored.uid
 
     def read(self, lock: Lock) -> StoredSecret | None:
         """Return what is kept beside a lock, None if nothing is, or if it is not our Secret."""

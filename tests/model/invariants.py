@@ -19,7 +19,7 @@ from gate.core.rollout.deadlines import CONDITION_ROUNDING_SECONDS
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.progress import CONDITION_LAG_SECONDS
 from gate.core.steps.step import wake_at
-from gate.core.writes.order import uncertain_writes
+from gate.core.writes.order import answers_lost
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import name_of
@@ -158,7 +158,7 @@ def _needed(before: World, after: World, write: Write) -> Iterator[str]:
 
 def _kept_uncertain(world: World, attempt: Attempt) -> Iterator[str]:
     """Hold the report to the writes of which nobody knows whether they were done."""
-    uncertain = {str(ref) for ref in uncertain_writes(attempt)}
+    uncertain = {str(ref) for ref in answers_lost(attempt)}
     for name in world.books.lost:
         if name not in uncertain:
             yield f"S11: nobody is told that the answer to a write of {name} was lost"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.face import Answer
-from tests.bed.expectations import assert_ended, assert_runs, assert_verified, warned
+from gate.app.rehearsal.virtual_world import Handle
+from sandbox.face import Answer, Request
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified, images, warned
 from tests.bed.jobs import CRASH as JOB_CRASH
 from tests.bed.jobs import REPLACE, ended, job
 from tests.bed.pods import running_pods
@@ -17,6 +18,7 @@ from tests.scenarios.proxy import (
     UNAUTHORIZED,
     Does,
     Proxy,
+    breaks,
     counted,
     loses,
     nth,
@@ -68,6 +70,34 @@ def test_a_way_back_that_is_read_is_not_sent_again(proxy: Proxy, kind: str, does
     if kind == "several":
         assert mode(scene) == "one"
     assert not any("not known" in each for each in result.document["warnings"])
+
+
+@pytest.mark.sandbox_only("answers are lost between the gate and its server")
+@pytest.mark.contract("B1943")
+def test_the_write_in_doubt_is_named_and_none_that_was_left_to_others(proxy: Proxy) -> None:
+    """Somebody deletes api while its answer is lost; that of web is the last that is awaited."""
+    scene, lost = proxy.scene, list[Request]()
+    assert_verified(scene.apply(web(name="api"), web()))
+
+    def lost_and_deleted(request: Request, handle: Handle) -> Answer:
+        scene.objects.delete("deployments", "api")
+        return breaks(request, handle)
+
+    def lost_for_good(request: Request, handle: Handle) -> Answer:
+        lost.append(request)
+        return loses(request, handle)
+
+    proxy.on(nth(1, writes("/deployments/api")), lost_and_deleted)
+    proxy.on(lambda _: bool(lost), breaks)
+    proxy.on(nth(1, writes("/deployments/web")), lost_for_good)
+    result = scene.apply(web(2, name="api"), web(2), flags=("--timeout", "30s"))
+    assert_ended(result, 9, "lost-contact", "Unreachable")
+    actions = {one["name"]: one["action"] for one in result.document["objects"]}
+    assert actions == {"api": "unchanged", "web": "in-doubt"}
+    [doubt] = [one for one in result.document["warnings"] if "not known" in one]
+    assert "deployment/web" in doubt
+    proxy.rest()
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
 @pytest.mark.sandbox_only("answers are lost between the gate and its server")

@@ -24,7 +24,7 @@ from gate.core.model.outcome import TAKEN_OVER, Outcome, Reason
 from gate.core.protocol.effects import Effect, Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.causes import Cause
-from gate.core.writes.order import without_requests
+from gate.core.writes.order import without_writes
 
 _CHANGED = Finding(FindingKind.CHANGED)
 _GONE = Finding(FindingKind.DELETED)
@@ -37,12 +37,11 @@ def begin_inspection(attempt: Attempt, also: Iterable[Ref] = (), *, confirmed: b
     `confirmed`: all workloads were just read.
     """
     findings = dict(_known_already(attempt, confirmed=confirmed))
-    attempt = without_requests(attempt)
+    attempt = without_writes(attempt)
     attempt = replace(
         attempt,
         course=replace(attempt.course, inspecting_since=attempt.now),
         result=replace(attempt.result, verdict_at=attempt.now),
-        writes=replace(attempt.writes, queue=(), retry=None),
         ledger=replace(attempt.ledger, findings=FrozenMap(findings)),
     )
     effects: list[Effect] = []

@@ -21,6 +21,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
 from gate.core.rollout.verdict import VerdictKind
+from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import became_theirs
 
 
@@ -121,7 +122,7 @@ def end_rejected(attempt: Attempt) -> Ending:
         reason = reason_of_break(attempt, rejection)
         return Ending(Outcome.FAILED, reason, cause.message, (cause,))
     message = cause.message
-    if attempt.writes.uncertain and rejection.reason is Reason.TIMEOUT:
+    if rejection.ref in answers_lost(attempt) and rejection.reason is Reason.TIMEOUT:
         name = attempt.plan.name_of(rejection.ref)
         text = f"{name}: the answer to a write was lost, and nothing shows that it was done"
         return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, CleanText(text))

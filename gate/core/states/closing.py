@@ -9,7 +9,6 @@ from typing import Final
 from gate.core.attempt import limits
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.history_entries import closed_of
-from gate.core.attempt.parts import Undecided
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
@@ -24,12 +23,11 @@ from gate.core.endings.lock_ending import with_lost_lock
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Release
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.verdicts import Verdicts
 from gate.core.versions.history import Closed
-from gate.core.writes.order import without_requests
+from gate.core.writes.order import without_writes
 
 _LOST: Final = Ending(
     Outcome.SUPERSEDED, Reason.LOCKED, CleanText("a lock of this attempt was taken")
@@ -77,22 +75,12 @@ def _closed_if_lost(attempt: Attempt) -> Closed | None:
 def _without_writes(attempt: Attempt) -> Attempt:
     """Send nothing more and await no answer."""
     now, decided_at = attempt.now, attempt.result.verdict_at
-    attempt = without_requests(_with_head_aside(attempt))
+    attempt = without_writes(attempt)
     return replace(
         attempt,
-        writes=replace(attempt.writes, queue=()),
         course=replace(attempt.course, closing_since=now),
         result=replace(attempt.result, verdict_at=now if decided_at is None else decided_at),
     )
-
-
-def _with_head_aside(attempt: Attempt) -> Attempt:
-    """Keep which write of the way back is in doubt: no queue tells it any more."""
-    writes = attempt.writes
-    if attempt.course.leg is Leg.FORWARD or not (writes.uncertain and writes.queue):
-        return attempt
-    aside = writes.set_aside.put(writes.queue[0].ref, Undecided(uncertain=True))
-    return replace(attempt, writes=replace(writes, uncertain=False, set_aside=aside))
 
 
 class Ended(StateBehaviour):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from gate.core.attempt.parts import Undecided
@@ -73,32 +72,20 @@ def sendable(attempt: Attempt) -> tuple[Ref, ...]:
 
 
 def answers_lost(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the objects whose next write follows one with a lost answer."""
+    """Return the objects whose last write may or may not have taken effect."""
     aside = tuple(ref for ref, known in attempt.writes.set_aside.items() if known.uncertain)
     if not attempt.writes.uncertain or not attempt.writes.queue:
         return aside
     return (attempt.writes.queue[0].ref, *aside)
 
 
-def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the objects whose last write may or may not have taken effect."""
-    aside = tuple(ref for ref, known in attempt.writes.set_aside.items() if known.uncertain)
-    if not attempt.writes.uncertain:
-        return aside
-    if attempt.course.leg is Leg.FORWARD:
-        left = (
-            write.ref for write in attempt.plan.writes if write.ref not in attempt.ledger.written
-        )
-    else:
-        done = {
-            *attempt.ledger.restored,
-            *attempt.ledger.deleted,
-            *attempt.interference.departures,
-            *aside,
-        }
-        changed = (ref for ref, written in attempt.ledger.written.items() if written.changed)
-        left = (ref for ref in changed if ref not in done)
-    return (*islice(left, 1), *aside)
+def without_writes(attempt: Attempt) -> Attempt:
+    """Send nothing more and await no answer; what is in doubt stays so without its queue."""
+    lost = {ref: Undecided(uncertain=True) for ref in answers_lost(attempt)}
+    attempt = without_requests(attempt)
+    set_aside = FrozenMap({**lost, **attempt.writes.set_aside})
+    writes = replace(attempt.writes, queue=(), retry=None, uncertain=False, set_aside=set_aside)
+    return replace(attempt, writes=writes)
 
 
 def without_requests(attempt: Attempt) -> Attempt:

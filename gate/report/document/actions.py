@@ -15,7 +15,7 @@ from gate.core.plan.rollback_plan import why_not_restored, writes_back
 from gate.core.protocol.effects import Write
 from gate.core.writes.authorship import find_own_result
 from gate.core.writes.failure_response import find_response
-from gate.core.writes.order import uncertain_writes
+from gate.core.writes.order import answers_lost
 from gate.core.writes.results import has_restored, has_written_back
 from gate.core.writes.returned_by_others import find_new_owners
 from gate.report.document.changes import MOST_PATHS, changed_paths
@@ -132,7 +132,7 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
         return "restored" if has_restored(attempt, ref) else "kept"
     if found is not None and found.kind is FindingKind.WRITTEN_LATE:
         return "created" if _is_new(attempt, ref) else "changed"
-    is_in_doubt = ref in uncertain_writes(attempt) or may_have_gone(attempt, ref)
+    is_in_doubt = ref in answers_lost(attempt) or may_have_gone(attempt, ref)
     return "in-doubt" if is_in_doubt else _action_out(attempt, ref)
 
 
@@ -169,7 +169,7 @@ def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
 
 def _is_written_back(attempt: Attempt) -> bool:
     """Tell whether a write of the way back was done, or may have been: not all were refused."""
-    is_unknown = attempt.awaits(Write) or bool(uncertain_writes(attempt))
+    is_unknown = attempt.awaits(Write) or bool(answers_lost(attempt))
     return has_written_back(attempt) or is_unknown
 
 

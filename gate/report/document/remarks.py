@@ -23,7 +23,7 @@ from gate.core.readiness.object_needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.writes.authorship import find_changers, name_scaler
 from gate.core.writes.failure_response import find_response
-from gate.core.writes.order import uncertain_writes
+from gate.core.writes.order import answers_lost
 from gate.core.writes.returned_by_others import describe_returned
 from gate.report.document.late_configuration import describe_late, describe_unreturned
 from gate.report.document.removed_pods import describe_not_removed, describe_removed
@@ -308,7 +308,7 @@ def _refused_meanwhile(attempt: Attempt) -> Iterator[str]:
 
 
 def _uncertain(attempt: Attempt) -> Iterator[str]:
-    yield from (describe_open_write(attempt, ref) for ref in uncertain_writes(attempt))
+    yield from (describe_open_write(attempt, ref) for ref in answers_lost(attempt))
 
 
 def _uncertain_creations(attempt: Attempt) -> Iterator[str]:

@@ -11,7 +11,7 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import Interrupted, WriteUncertain
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
-from gate.core.writes.order import uncertain_writes
+from gate.core.writes.order import answers_lost
 from tests.unit.core.leaves import IMAGE, config, manifest
 from tests.unit.core.player import (
     STARTED_AT,
@@ -121,7 +121,7 @@ def test_writes_that_are_not_answered_in_time_are_told() -> None:
     player.let_pass(Write)
     player.bend(Write, lambda _, __: None, times=2)
     attempt = interrupted(player)
-    assert {ref.name for ref in uncertain_writes(attempt)} == {"api", "web"}
+    assert {ref.name for ref in answers_lost(attempt)} == {"api", "web"}
 
 
 @pytest.mark.contract("B34")

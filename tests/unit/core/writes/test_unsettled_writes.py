@@ -22,7 +22,7 @@ from gate.core.protocol.events import (
     WriteUncertain,
 )
 from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
-from gate.core.writes.order import uncertain_writes
+from gate.core.writes.order import answers_lost
 from gate.report.document.remarks import remarks
 from gate.wire.kept import kept_text, read_kept
 from tests.unit.core.leaves import IMAGE, Leaves, config
@@ -71,7 +71,7 @@ def test_a_write_whose_answer_was_lost_is_settled_first(done: bool) -> None:
     assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     again = [] if done else ["c"]
     assert names(player) == ["a", "bad", "c", *again, "bad", "a", "c"]
-    assert uncertain_writes(attempt) == ()
+    assert answers_lost(attempt) == ()
     assert {server.image for server in player.server.stored.values()} == {"shop/web:v1"}
 
 
@@ -107,7 +107,7 @@ def test_a_lost_answer_is_told_though_a_signal_leaves_no_time_to_read(done: bool
     attempt = player.run()
     assert ends(attempt)[1] is Outcome.INTERRUPTED
     assert names(player) == ["settings", "web", "settings"]
-    assert uncertain_writes(attempt) == (player.web,)
+    assert answers_lost(attempt) == (player.web,)
 
 
 @pytest.mark.contract("B165", "B904")
@@ -149,7 +149,7 @@ def test_a_write_that_is_never_answered_is_told_though_the_lock_is_lost() -> Non
     player.hear(LeaseLost(player.attempt.now, "pipeline 7", (lock_of(player.web),)))
     attempt = player.run()
     assert ends(attempt)[1] is Outcome.SUPERSEDED
-    assert uncertain_writes(attempt) == (player.web,)
+    assert answers_lost(attempt) == (player.web,)
 
 
 @pytest.mark.contract("B904", "B32")
@@ -178,7 +178,7 @@ def test_a_write_that_may_be_done_is_not_called_unwritten_for_a_later_refusal() 
     player.hold = ()
     attempt = player.run()
     assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert [ref.name for ref in uncertain_writes(attempt)] == ["c"]
+    assert [ref.name for ref in answers_lost(attempt)] == ["c"]
     found = endings(attempt)
     assert (found["c"].outcome, found["c"].message) == (
         Outcome.INCONCLUSIVE,
@@ -261,7 +261,7 @@ def test_the_timeline_does_not_call_unwritten_what_may_be_written() -> None:
     """Three were queued as the failure was confirmed; of one of them nobody knows."""
     player = never_answering(Policy())
     assert ends(player.run())[:2] == (4, Outcome.ROLLED_BACK)
-    assert [ref.name for ref in uncertain_writes(player.attempt)] == ["c"]
+    assert [ref.name for ref in answers_lost(player.attempt)] == ["c"]
     said = "2 of 5 objects are not written: deployment/d, deployment/e"
     assert player.lines("unwritten") == [said]
 
@@ -289,7 +289,7 @@ def test_recover_knows_what_the_dead_gate_was_refused_and_did_not_hear() -> None
     """It says what the gate itself would have said."""
     attempt = dead_in_doubt(lands=False).attempt
     assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert [ref.name for ref in uncertain_writes(attempt)] == ["c"]
+    assert [ref.name for ref in answers_lost(attempt)] == ["c"]
     found = endings(attempt)
     assert found["c"].message == f"{IN_DOUBT}; no"
     assert found["c"].outcome is Outcome.INCONCLUSIVE
@@ -302,7 +302,7 @@ def test_recover_takes_back_a_write_that_landed_after_its_gate_died() -> None:
     player = dead_in_doubt(lands=True)
     assert ends(player.attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert {one.image for one in player.server.stored.values()} == {"shop/web:v1"}
-    assert uncertain_writes(player.attempt) == ()
+    assert answers_lost(player.attempt) == ()
 
 
 @pytest.mark.contract("B1014")

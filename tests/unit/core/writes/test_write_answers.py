@@ -18,7 +18,7 @@ from gate.core.plan.plan import PlannedWrite
 from gate.core.protocol.effects import Read, Write
 from gate.core.protocol.events import AttemptEvent, Interrupted, Woke, WriteUncertain
 from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
-from gate.core.writes.order import uncertain_writes
+from gate.core.writes.order import answers_lost
 from tests.unit.core import world
 from tests.unit.core.leaves import IMAGE, config, manifest, ref_of
 from tests.unit.core.player import (
@@ -332,7 +332,7 @@ def test_a_write_back_that_gets_errors_is_given_up_with_the_budget() -> None:
     assert {one.message for one in attempt.writes.refusals.values()} == {late}
     assert set(attempt.writes.refusals) == {player.web, world.config_ref()}
     assert attempt.now >= attempt.leg_ends_at
-    assert uncertain_writes(attempt) == ()
+    assert answers_lost(attempt) == ()
 
 
 @pytest.mark.contract("B1702", "B27")

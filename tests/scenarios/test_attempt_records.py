@@ -14,6 +14,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.invariants import CANARY
 from tests.bed.leases import held_locks
 from tests.bed.policies import Policies, When
@@ -29,6 +30,7 @@ from tests.scenarios.killing import (
     kill_apply,
     lease,
     recover,
+    signal_at,
 )
 from tests.scenarios.two_namespaces import (
     die_over_two_namespaces,
@@ -63,6 +65,23 @@ def test_secrets_are_kept_beside_the_lease(scene: Scene, program: PlayedGate) ->
     after = lease(scene)["metadata"]["annotations"]
     assert RECORD not in after
     assert CANARY not in unpack(after["rollout-gate/history"], json.dumps)
+
+
+@pytest.mark.contract("B1946", "B544", "B535")
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_secrets_stay_beside_a_record_that_a_signal_leaves_open(
+    scene: Scene, program: PlayedGate, is_ours: bool
+) -> None:
+    """`recover` returns the Secret with the version, by what its own attempt kept alone."""
+    scene.serve(web(), secret("one"))
+    path = scene.manifest(web(2, behaviour="never-ready"), secret("two"))
+    signal_at(program, UNDER_WAY, "apply", "-f", path, "--on-interrupt", "keep")
+    if not is_ours:
+        theirs = {"metadata": {"annotations": {"rollout-gate/attempt": "another"}}}
+        scene.objects.patch("secrets", LEASE, theirs)
+    assert recover(scene).exit_code == (4 if is_ours else 5)
+    is_now = "b25l" if is_ours else "dHdv"
+    assert scene.objects.get("secrets", "keys")["data"]["key"] == is_now
 
 
 @pytest.mark.long

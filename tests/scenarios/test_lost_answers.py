@@ -73,6 +73,23 @@ def test_a_way_back_that_is_read_is_not_sent_again(proxy: Proxy, kind: str, does
 
 
 @pytest.mark.sandbox_only("answers are lost between the gate and its server")
+@pytest.mark.contract("B1945")
+def test_a_forced_write_that_was_lost_is_not_sent_again_over_somebody_elses(proxy: Proxy) -> None:
+    """The server would take it, whoever owns the image by then."""
+    scene = proxy.scene
+    assert_verified(scene.apply(web()))
+
+    def lost_and_changed(request: Request, handle: Handle) -> Answer:
+        scene.kubectl("set", "image", "deployment/web", "web=shop/web:77")
+        return breaks(request, handle)
+
+    proxy.on(nth(1, writes("/deployments/web")), lost_and_changed)
+    result = scene.apply(web(2), flags=["--force-conflicts"])
+    assert_ended(result, 8, "superseded", "Superseded")
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:77"]
+
+
+@pytest.mark.sandbox_only("answers are lost between the gate and its server")
 @pytest.mark.contract("B1943")
 def test_the_write_in_doubt_is_named_and_none_that_was_left_to_others(proxy: Proxy) -> None:
     """Somebody deletes api while its answer is lost; that of web is the last that is awaited."""

@@ -113,6 +113,22 @@ def test_without_the_right_to_ask_it_goes_back(scene: Scene, gate_with_rules: Ma
     assert warned(result, unknown, "the right to list Leases in shop")
 
 
+@pytest.mark.contract("B1944")
+def test_without_the_right_to_ask_what_was_created_stays(
+    scene: Scene, gate_with_rules: MakeGate
+) -> None:
+    """Another run may use it since: `--prune-created` deletes what is this run's own alone."""
+    assert_verified(scene.apply(web()))
+    verbs = ["get", "patch", "create", "delete"]
+    writing = {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}
+    gate = gate_with_rules([*rules(*READING, "patch"), writing, LEASE_RULES])
+    path = scene.manifest(settings("two"), web(2, behaviour=CRASH))
+    result = gate("apply", "-f", path, "--prune-created", *DOCUMENT)
+    assert_rolled_back(result, "CrashLoop")
+    assert mode(scene) == "two"
+    assert warned(result, "configmap/settings", "the right to list Leases in shop")
+
+
 @pytest.mark.contract("B1900")
 def test_an_undo_is_refused_for_what_an_unfinished_attempt_of_another_needs(
     scene: Scene, program: PlayedGate

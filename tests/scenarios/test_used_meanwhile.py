@@ -148,3 +148,98 @@ def test_an_undo_is_refused_for_what_an_unfinished_attempt_of_another_needs(
     assert_runs(scene.objects, "shop/web:2", replicas=2)
     assert mode(scene) == "two"
     assert_refused(scene.gate("undo", "web", *DOCUMENT), "SetIncomplete", "is as a run on")
+
+
+def serve_apart(scene: Scene) -> None:
+    """Verify web and api one after the other, with the settings that both have."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("one"), web(name="api")))
+
+
+GOOD = web(2, behaviour="ready=20")
+SOON = web(2, name="api", behaviour="never-ready", progress_deadline_seconds=20)
+LATER = web(2, name="api", behaviour="never-ready", progress_deadline_seconds=90)
+AS_BEFORE = (
+    "configmap/settings went back to what it was before the attempt of deployment/web, which was"
+    " not verified"
+)
+AS_WRITTEN = (
+    "configmap/settings went back to what the attempt of deployment/web that is not finished"
+    " wrote: nothing was verified with it"
+)
+
+
+@pytest.mark.contract("B1935")
+@pytest.mark.parametrize(
+    ("first", "second", "ends", "said"),
+    [
+        (NEVER_READY, LATER, "one", AS_BEFORE),
+        (NEVER_READY, SOON, "one", AS_WRITTEN),
+        (GOOD, LATER, "two", ""),
+        (GOOD, SOON, "two", AS_WRITTEN),
+        (NEVER_READY, SLOW, "three", ""),
+    ],
+    ids=["both-fail", "both-fail-newest-first", "good-then-bad", "bad-then-good", "newest-is-good"],
+)
+def test_an_attempt_over_an_unfinished_one_returns_to_nothing_that_failed(
+    scene: Scene,
+    program: PlayedGate,
+    first: dict[str, object],
+    second: dict[str, object],
+    ends: str,
+    said: str,
+) -> None:
+    """Whichever ends first: what one brought stays if it is verified, and is none to return to."""
+    serve_apart(scene)
+    path = scene.manifest(settings("two"), first)
+    with program.start("apply", "-f", path, *DOCUMENT) as running:
+        running.wait_for_line("following")
+        path = scene.manifest(settings("three"), second)
+        with program.start("apply", "-f", path, *DOCUMENT) as beside:
+            result, newest = running.wait(), beside.wait()
+    assert mode(scene) == ends
+    assert result.exit_code == (0 if first is GOOD else 4)
+    assert newest.exit_code == (0 if second is SLOW else 4)
+    assert [one for one in (AS_BEFORE, AS_WRITTEN) if warned(newest, one)] == [said] * bool(said)
+    is_doubted = said == AS_WRITTEN
+    assert ("not verified (SetIncomplete)" in one_line(report(scene, newest))) is is_doubted
+    by_rollback = "by a rollback" in scene.gate("history", "api").stdout
+    assert by_rollback is (second is LATER)
+
+
+@pytest.mark.contract("B1936")
+def test_what_another_run_changed_since_was_not_left_as_written(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """A warning names what that run changed, and another one why it stays."""
+    serve_apart(scene)
+    path = scene.manifest(settings("two"), NEVER_READY)
+    with program.start("apply", "-f", path, *DOCUMENT) as running:
+        running.wait_for_line("following")
+        with program.start("apply", "-f", scene.manifest(settings("three"), LATER)) as beside:
+            result = running.wait()
+            assert beside.wait().exit_code == 4
+    assert warned(result, f"configmap/settings was not returned: {UNDER_WAY}")
+    assert not warned(result, "was left as this run wrote it")
+
+
+@pytest.mark.contract("B1935")
+@pytest.mark.parametrize("is_recovered_first", [True, False])
+def test_an_attempt_over_that_of_a_dead_gate_returns_to_nothing_that_failed(
+    scene: Scene, program: PlayedGate, *, is_recovered_first: bool
+) -> None:
+    """The object ends as it was verified with both, whichever goes back first."""
+    serve_apart(scene)
+    die_at(scene, "following", settings("two"), NEVER_READY)
+    path = scene.manifest(settings("three"), LATER)
+    with program.start("apply", "-f", path, *DOCUMENT) as beside:
+        beside.wait_for_line("following")
+        if is_recovered_first:
+            assert recover(scene, "web").exit_code == 4
+        newest = beside.wait()
+    assert newest.exit_code == 4
+    assert warned(newest, AS_BEFORE if is_recovered_first else AS_WRITTEN)
+    if not is_recovered_first:
+        assert "by a rollback" not in scene.gate("history", "api").stdout
+        assert recover(scene, "web").exit_code == 4
+    assert mode(scene) == "one"

@@ -6,9 +6,10 @@ workload says what it was verified with, and its record what it is working on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from gate.app.locks.command_locks import lock_client
+from gate.app.runtime.live_state import read_facts
 from gate.app.runtime.session import Session
 from gate.core.kinds.registry import locks_of
 from gate.core.model.body import FrozenMap
@@ -18,7 +19,13 @@ from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
-from gate.core.ssa.applied_fields import applied_digest
+from gate.core.ssa.applied_fields import applied_digest, digests_of
+from gate.core.versions.brought_states import (
+    BroughtState,
+    LockMemory,
+    find_brought,
+    list_suspects,
+)
 from gate.core.versions.history import History
 from gate.kube.answers.failures import ApiError, Forbidden
 from gate.kube.locks.lease import Held, Leases
@@ -35,6 +42,7 @@ def answer_with_users(session: Session, plan: Plan, effect: FindUsers) -> UsersF
     own = locks_of((one.ref for one in plan.objects), session.namespace)
     used: dict[Ref, str] = {}
     unknown: dict[Ref, str] = {}
+    memories: list[LockMemory] = []
     refs = (*effect.created, *effect.changed)
     for namespace in sorted({ref.namespace for ref in refs}):
         there = [ref for ref in refs if ref.namespace == namespace]
@@ -49,16 +57,46 @@ def answer_with_users(session: Session, plan: Plan, effect: FindUsers) -> UsersF
             unknown |= dict.fromkeys(there, why)
             continue
         since = _find_last_judged_at(leases, own)
-        for other in leases:
-            if other.lock in own:
-                continue
+        for one in leases:
             try:
-                used |= dict(_find_used(other, effect, there, since))
+                memory = _decode(one)
             except DecodeError as error:
-                why = f"whether {other.lock} uses it cannot be read: {error}"
-                unknown |= dict.fromkeys(there, why)
+                why = f"whether {one.lock} uses it cannot be read: {error}"
+                unknown |= dict.fromkeys(there if one.lock not in own else (), why)
+                continue
+            memories.append(memory)
+            if one.lock not in own:
+                used |= dict(_find_used(memory, effect, there, since))
+    states = {ref: one for ref, one in effect.states.items() if ref not in (*used, *unknown)}
+    brought = _find_brought(session, states, memories, own) if states else FrozenMap()
     at, only = session.clock.now(), {ref: why for ref, why in unknown.items() if ref not in used}
-    return UsersFound(at, effect.effect_id, FrozenMap(used), FrozenMap(only))
+    return UsersFound(at, effect.effect_id, FrozenMap(used), FrozenMap(only), brought)
+
+
+def _decode(lease: Held) -> LockMemory:
+    """Return what a lock remembers; DecodeError if a newer gate may have written it."""
+    record = read_record(lease.record) if lease.record else None
+    return LockMemory(lease.lock, read_history(lease.history), record)
+
+
+def _find_brought(
+    session: Session,
+    states: Mapping[Ref, LiveObject],
+    memories: Collection[LockMemory],
+    own: Collection[Lock],
+) -> FrozenMap[Ref, BroughtState]:
+    """Return which of the states another run had brought, unverified; none if own locks are unread.
+
+    A workload is read only if an attempt on it ended unverified and had written such a state.
+    """
+    mine = [one for one in memories if one.lock in own]
+    others = [one for one in memories if one.lock not in own]
+    if len(mine) < len(own):
+        return FrozenMap()
+    suspects = sorted(list_suspects(states, others))
+    running = digests_of(read_facts(session, suspects)) if suspects else {}
+    found = ((ref, find_brought(state, mine, others, running)) for ref, state in states.items())
+    return FrozenMap((ref, one) for ref, one in found if one is not None)
 
 
 def _find_last_judged_at(leases: Collection[Held], own: Collection[Lock]) -> str:
@@ -78,14 +116,10 @@ def _find_last_judged_at(leases: Collection[Held], own: Collection[Lock]) -> str
 
 
 def _find_used(
-    other: Held, effect: FindUsers, there: Collection[Ref], since: str
+    other: LockMemory, effect: FindUsers, there: Collection[Ref], since: str
 ) -> Iterator[tuple[Ref, str]]:
-    """Yield what another lock's workload was verified with, or its unfinished attempt needs.
-
-    Raises DecodeError if what the lock remembers cannot be read: a newer gate may have written it.
-    """
-    history = read_history(other.history)
-    record = read_record(other.record) if other.record else None
+    """Yield what another lock's workload was verified with, or its unfinished attempt needs."""
+    history, record = other.history, other.record
     for ref in there:
         if ref in effect.created:
             live = effect.created[ref]

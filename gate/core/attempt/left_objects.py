@@ -17,10 +17,23 @@ from gate.core.versions.judged_version import JudgedVersion
 
 
 def collect_written(attempt: Attempt) -> dict[Ref, LiveObject]:
-    """Return each object as this attempt, or the dead one that it finishes, wrote it."""
+    """Return each object as this attempt, or the dead one that it finishes, wrote it.
+
+    What others have changed since the dead one wrote it is as its record expects it.
+    """
     resumed = attempt.plan.resumed
     written = {ref: one.after for ref, one in attempt.ledger.written.items() if has_way_back(ref)}
-    return {**resumed.unkept, **written} if resumed is not None else written
+    if resumed is None:
+        return written
+    theirs = {
+        one.ref: one.expected
+        for one in resumed.record.objects
+        if one.ref in resumed.left_alone
+        and isinstance(one.expected, LiveObject)
+        and one.changes
+        and not one.reach.is_unreached
+    }
+    return {**theirs, **resumed.unkept, **written}
 
 
 def has_changed_anything(attempt: Attempt) -> bool:

@@ -168,7 +168,9 @@ def _rollback(
     ]
     is_undone = rolled_out and rolled_out <= {one.ref for one in first if one.verb is Verb.DELETE}
     is_return = is_undone or goes_back(plan, rolled_out, restorable)
-    back = [*(_restorations(plan, returns_to, mine, restorable) if is_return else ()), *first]
+    going = restorable - returns_to.missing_members.keys() if is_return else set()
+    restored = (one for ref, one in mine.items() if ref in going and not why_not_restored(one))
+    back = [*(write for one in restored for write in restore(plan, returns_to, one)), *first]
     if is_return and plan.policy.response.prune_created:
         planned = {write.ref for write in back}
         gone = [ref for ref in reversed(mine) if _may_be_deleted(mine[ref]) and ref not in planned]
@@ -240,25 +242,20 @@ def with_unwritten_members(
     return FrozenMap((ref, whole[ref]) for ref in dict.fromkeys([*order, *whole]))
 
 
-def _restorations(
-    plan: Plan, returns_to: TargetSet, mine: Mapping[Ref, WrittenObject], restorable: set[Ref]
-) -> Iterator[PlannedWrite]:
-    forces = plan.policy.response.force_conflicts
-    for ref, object_ in mine.items():
-        if ref not in restorable or ref in returns_to.missing_members or why_not_restored(object_):
-            continue
-        body, by = _member_body(returns_to, ref, object_), object_.field_manager
-        left = _find_left(plan, ref, object_)
-        if body is not None:
-            write = _member_write(ref, object_, body)
-            claims = claims_for_apply(write.body.thaw(), *_thaw_written(object_))
-            yield from after_take_over(write, left, by, claims, forces=forces)
-        elif object_.merged:
-            yield _release(ref, object_)
-        elif object_.before is not None:
-            write = _restoration(ref, object_, object_.before)
-            claims = _left_behind(object_, object_.before, write)
-            yield from after_take_over(write, left, by, claims, forces=forces)
+def restore(plan: Plan, returns_to: TargetSet, object_: WrittenObject) -> Iterator[PlannedWrite]:
+    """Yield the writes that return one object to the set, or to what it was before."""
+    ref, by, forces = object_.after.ref, object_.field_manager, plan.policy.response.force_conflicts
+    body, left = _member_body(returns_to, ref, object_), _find_left(plan, ref, object_)
+    if body is not None:
+        write = _member_write(ref, object_, body)
+        claims = claims_for_apply(write.body.thaw(), *_thaw_written(object_))
+        yield from after_take_over(write, left, by, claims, forces=forces)
+    elif object_.merged:
+        yield _release(ref, object_)
+    elif object_.before is not None:
+        write = _restoration(ref, object_, object_.before)
+        claims = _left_behind(object_, object_.before, write)
+        yield from after_take_over(write, left, by, claims, forces=forces)
 
 
 def _find_left(plan: Plan, ref: Ref, object_: WrittenObject) -> LiveObject:

@@ -89,13 +89,15 @@ class FindUsers:
     """Ask which other runs of the gate use objects that the way back would change.
 
     `created` are those that it would delete, `changed` those that it would restore, each in its
-    live state: another run that applied the very same object leaves no trace in it. Asked before
+    live state: another run that applied the very same object leaves no trace in it. `states` has
+    those of the latter that return to what was before the attempt, each as it was. Asked before
     that is written, and answered within the time limits of lock requests.
     """
 
     effect_id: int
     created: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
     changed: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
+    states: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Node, Pod, Ref, Revision
 from gate.core.model.outcome import Reason
 from gate.core.rollout.observations import Listed, Observed, Vanished
+from gate.core.versions.brought_states import BroughtState
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +264,14 @@ class UsersFound:
     """Why some of the objects in question are to stay: another run `used` them as they are.
 
     Of those in `unknown` nobody can tell, each with the reason; nobody else uses the rest.
+    `brought` are those of the rest whose state of before another run had brought, unverified.
     """
 
     at: float
     effect_id: int
     used: FrozenMap[Ref, str]
     unknown: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
+    brought: FrozenMap[Ref, BroughtState] = field(default_factory=FrozenMap)
 
 
 class Removal(enum.StrEnum):

@@ -187,9 +187,7 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
     for ref in after.ledger.left_alone[len(before.ledger.left_alone) :]:
         did = "changed" if ref in after.ledger.live else "deleted"
         yield "left", f"{after.plan.name_of(ref)}: somebody else {did} it since; left alone"
-    for ref, held in after.plan.held.items():
-        if ref not in before.plan.held and (stays := _how_it_stays(before, after, ref)):
-            yield "kept", f"{after.plan.name_of(ref)} {stays}: {describe_use(held)}"
+    yield from _uses_of_others(before, after)
     yield from describe_refusals(before, after)
     for ref, paths in after.ledger.dropped_paths.items():
         known = before.ledger.dropped_paths.get(ref, ())
@@ -204,6 +202,16 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
     if retry is not None and queue and _is_news(before, after, queue[0].ref):
         name = after.plan.name_of(queue[0].ref)
         yield "retry", f"{name}: {_why_again(after, retry)}; reading again"
+
+
+def _uses_of_others(before: Attempt, after: Attempt) -> Iterator[Line]:
+    """Yield what the answer of the Leases changes about the way back."""
+    for ref, held in after.plan.held.items():
+        if ref not in before.plan.held and (stays := _how_it_stays(before, after, ref)):
+            yield "kept", f"{after.plan.name_of(ref)} {stays}: {describe_use(held)}"
+    for ref, state in after.plan.target_set.brought.items():
+        if ref not in before.plan.target_set.brought:
+            yield "rollback", f"{after.plan.name_of(ref)} goes back to {state}"
 
 
 def _why_again(attempt: Attempt, retry: Retry) -> str:

@@ -1,6 +1,7 @@
 """Earlier versions: what a lock remembers, and what a failure or an undo returns to."""
 
 __all__ = [
+    "brought_states",
     "candidates",
     "closing_workload",
     "doubts",

@@ -16,9 +16,11 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import OtherUse, Target, describe_use
+from gate.core.plan.rollback_plan import restore
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
 from gate.core.rollout.causes import Cause
+from gate.core.versions.brought_states import BroughtState
 
 
 def find_users(attempt: Attempt, verb: Verb) -> Step:
@@ -36,7 +38,7 @@ def find_users(attempt: Attempt, verb: Verb) -> Step:
     if verb is Verb.DELETE:
         effect = FindUsers(effect_id, created=lives)
     else:
-        effect = FindUsers(effect_id, changed=lives)
+        effect = FindUsers(effect_id, changed=lives, states=_list_states_before(attempt, lives))
     return attempt.with_effect(effect), (effect,)
 
 
@@ -58,7 +60,9 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
         for ref, one in attempt.ledger.written.items()
     }
     stays = {*found.used, *(ref for ref in found.unknown if ref in deleted)}
-    unreturned = {ref: why for ref, why in found.used.items() if ref not in deleted}
+    unreturned = {
+        ref: f"does not go back: {why}" for ref, why in found.used.items() if ref not in deleted
+    }
     targets = tuple(_beside_unreturned(one, unreturned) for one in attempt.plan.targets)
     held = FrozenMap({**attempt.plan.held, **kept})
     attempt = replace(
@@ -66,7 +70,46 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
         plan=replace(attempt.plan, held=held, targets=targets),
         ledger=replace(attempt.ledger, written=FrozenMap(written)),
     )
-    return _without_writes(attempt, stays)
+    attempt = _without_writes(attempt, stays)
+    for ref, brought in found.brought.items():
+        attempt = _with_brought(attempt, ref, brought)
+    return attempt
+
+
+def _with_brought(attempt: Attempt, ref: Ref, brought: BroughtState) -> Attempt:
+    """Return an object to what another run had found in place of what that one had brought.
+
+    Where that is not known, or what it brought still needed, the object goes back as planned, and
+    what serves again beside it is not verified.
+    """
+    plan, queue = attempt.plan, attempt.writes.queue
+    if all(one.ref != ref for one in queue):
+        return attempt
+    target_set, targets = plan.target_set, plan.targets
+    body = None if target_set.is_set_aside else brought.instead
+    to = _describe_state(brought, is_replaced=body is not None)
+    target_set = replace(target_set, brought=target_set.brought.put(ref, CleanText(to)))
+    if body is None or not brought.is_verified:
+        targets = tuple(_beside_unreturned(one, {ref: f"goes back to {to}"}) for one in targets)
+    if body is not None:
+        target_set = replace(target_set, bodies=target_set.bodies.put(ref, body))
+        place = next(number for number, one in enumerate(queue) if one.ref == ref)
+        others = [one for one in queue if one.ref != ref]
+        back = restore(plan, target_set, attempt.ledger.written[ref])
+        queue = (*others[:place], *back, *others[place:])
+    objects = (replace(one, returned=None) if one.ref == ref else one for one in plan.objects)
+    plan = replace(plan, target_set=target_set, targets=targets, objects=tuple(objects))
+    return replace(attempt, plan=plan, writes=replace(attempt.writes, queue=queue))
+
+
+def _describe_state(brought: BroughtState, *, is_replaced: bool) -> str:
+    """Say what an object goes back to."""
+    whose = f"the attempt of {brought.lock}"
+    if is_replaced:
+        return f"what it was before {whose}, which was not verified"
+    if brought.needs:
+        return f"what {whose} that is not finished wrote: nothing was verified with it"
+    return f"what {whose} wrote: nothing was verified with it"
 
 
 def _without_writes(attempt: Attempt, refs: Collection[Ref]) -> Attempt:
@@ -82,9 +125,16 @@ def _beside_unreturned(target: Target, unreturned: Mapping[Ref, str]) -> Target:
     baseline = target.baseline
     if not unreturned or not isinstance(baseline, Known) or baseline.value.unverified is not None:
         return target
-    why = "; ".join(f"{ref} does not go back: {reason}" for ref, reason in unreturned.items())
+    why = "; ".join(f"{ref} {reason}" for ref, reason in unreturned.items())
     doubt = Cause(Reason.SET_INCOMPLETE, CleanText(why))
     return replace(target, baseline=Known(replace(baseline.value, unverified=doubt)))
+
+
+def _list_states_before(attempt: Attempt, lives: Collection[Ref]) -> FrozenMap[Ref, LiveObject]:
+    """Return what each object was before, of those that the queue returns to that."""
+    members, written = attempt.plan.target_set.members, attempt.ledger.written
+    before = ((ref, written[ref].before) for ref in lives if ref in written and ref not in members)
+    return FrozenMap((ref, state) for ref, state in before if state is not None)
 
 
 def _list_unasked(attempt: Attempt, verb: Verb) -> FrozenMap[Ref, LiveObject]:

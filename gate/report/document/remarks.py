@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gate.core.attempt.last_look import REPLICAS
+from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import describe_open_write
@@ -146,6 +146,9 @@ def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
     for ref, other in attempt.plan.target_set.shared.items() if attempt.ledger.restored else ():
         as_needed = f"{name(ref)} is as {name(other)} was verified with it since"
         yield f"{as_needed}: what serves again was verified with it in another state"
+    for ref, state in attempt.plan.target_set.brought.items():
+        if ref in attempt.ledger.restored:
+            yield f"{name(ref)} went back to {state}"
 
 
 def _kept_beside_new(attempt: Attempt) -> Iterator[str]:
@@ -339,9 +342,11 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
 
 def _describe_held(attempt: Attempt, ref: Ref, held: OtherUse) -> Iterator[str]:
     """Say why an object did not go back, or what nobody could tell as it did."""
-    name = attempt.plan.name_of(ref)
+    name, found = attempt.plan.name_of(ref), attempt.ledger.findings.get(ref)
     if isinstance(held, Known):
-        yield f"{name} was left as this run wrote it: {held.value}"
+        is_as_written = found is None or found.kind is FindingKind.AS_WRITTEN
+        left = "left as this run wrote it" if is_as_written else "not returned"
+        yield f"{name} was {left}: {held.value}"
     elif ref in attempt.ledger.restored:
         use = f"uses {name} as this run had written it"
         yield f"whether another run {use} is not known: {held.why}"

@@ -9,7 +9,7 @@ import pytest
 from tests.bed.expectations import assert_refused, assert_runs, assert_verified, images, warned
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
-from tests.cluster.kubelet.api import JSON
+from tests.cluster.kubelet.api import JSON, STRATEGIC_PATCH
 from tests.scenarios.versions import (
     CRASH,
     DOCUMENT,
@@ -340,3 +340,36 @@ def test_to_resume_what_is_not_paused_takes_nothing_back(scene: Scene) -> None:
         result = scene.gate(*words, *DOCUMENT)
         assert_verified(result, "NoChange")
         assert said in result.stderr
+
+
+@pytest.mark.contract("B1937", "B1938")
+def test_a_refused_undo_advises_no_revision_that_nobody_judged(scene: Scene) -> None:
+    """Others set a variable in mid-flight: what failed then is the revision that made of it.
+
+    The one that the run's own write had made has no judgement, though its image is that which
+    crashed. The variable stays, so that to return to revision 1 takes its fields over.
+    """
+    assert_verified(scene.apply(settings("one"), web()))
+    path = scene.manifest(settings("two"), web(2, behaviour=CRASH))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("following")
+        variable = {"name": "web", "env": [{"name": "A", "value": "b"}]}
+        patch = {"spec": {"template": {"spec": {"containers": [variable]}}}}
+        query = "?fieldManager=kubectl-set"
+        scene.objects.patch("deployments", "web", patch, STRATEGIC_PATCH, query=query)
+        query = "?fieldManager=kubectl-patch"
+        scene.objects.patch("configmaps", "settings", {"data": {"mode": "other"}}, query=query)
+        assert running.wait().exit_code == 4
+    again = scene.apply(settings("one"), web(), flags=("--take-over", "kubectl-patch"))
+    assert again.exit_code == 0, str(again)
+    refused = undo(scene)
+    assert_refused(refused, "SetIncomplete")
+    assert "--to-revision" not in refused.stderr
+    assert "hint: apply the manifest of that version" in refused.stderr
+    refused = undo(scene, "--deployment-only")
+    assert_refused(refused, "Conflict", "fields that others own")
+    hint = one_line(refused.stderr).partition("to remove them: rollout-gate ")[2]
+    words = hint.partition(" -n ")[0].split()
+    assert words == ["undo", "web", "--deployment-only", "--take-over", "kubectl-set"]
+    assert_verified(scene.gate(*words, *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")

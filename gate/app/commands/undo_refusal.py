@@ -9,7 +9,7 @@ from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.lock import Lock
-from gate.core.model.objects import Ref
+from gate.core.model.objects import Ref, Revision
 from gate.core.model.outcome import Reason
 from gate.core.ssa.managed_fields import has_other_owners
 from gate.core.versions.judged_version import JudgedVersion, template_digest
@@ -90,10 +90,20 @@ def _hint(found: UndoSubject, version: JudgedVersion, *, has_template: bool) -> 
         undo = found.command("undo", "--deployment-only", *alone)
         return f"the pod template alone: {undo}; or {apply}"
     older = older_revision(found.live.snapshot, found.history)
-    if older is None:
+    if older is None or _is_applied(found, older):
         return apply
     undo = found.command("undo", "--deployment-only", "--to-revision", str(older.revision))
     return f"{apply}; or the pod template alone of {revision_name(older)}: {undo}"
+
+
+def _is_applied(found: UndoSubject, revision: Revision) -> bool:
+    """Tell whether only fields of others distinguish what runs from a verified revision.
+
+    To return to its pod template would change nothing, and be refused.
+    """
+    judged = found.history.of_template(revision.template)
+    applied = judged.members.get(found.ref) if judged is not None else None
+    return bool(applied) and applied == found.digests().get(found.ref)
 
 
 def _hint_of_immutable(found: UndoSubject, refs: Sequence[Ref]) -> str:

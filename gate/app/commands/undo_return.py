@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gate.app.commands.undo_subject import UndoSubject
 from gate.app.preflight.server_dry_run import Prepared
 from gate.app.preflight.trials import managers_taken_over
@@ -15,6 +17,7 @@ from gate.core.ssa.template_owners import fields_that_stay
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.undo_choice import Choice, choice_name
 from gate.errors import RefusedError
+from gate.report.advice.takeover import take_over_flags
 
 
 def check_return(
@@ -47,13 +50,23 @@ def check_return(
         why = f": {named} stays" if named else _say_altered(item, trial)
         found.console.warn(f"{item.ref} will differ from {shown}{why}")
         return
-    flags = [word for manager in stay for word in ("--take-over", manager)]
     raise RefusedError(
         f"{item.ref} would not change: it differs from {shown}"
         + (f" in fields that others own: {named}" if named else _say_altered(item, trial)),
         reason=Reason.CONFLICT,
-        hint=f"to remove them: {found.command('undo', *flags)}" if flags else "",
+        hint=f"to remove them: {_same_undo(found, stay)}" if stay else "",
     )
+
+
+def _same_undo(found: UndoSubject, managers: Iterable[str]) -> str:
+    """Return the command of this undo that also takes over the fields of more managers."""
+    settings = found.settings
+    number = settings.to_revision
+    flags = ["--deployment-only"] if settings.deployment_only else []
+    flags += [] if number is None else ["--to-revision", str(number)]
+    flags += take_over_flags(dict.fromkeys((*settings.take_over, *managers)))
+    flags += ["--force-conflicts"] if settings.force_conflicts else []
+    return found.command("undo", *flags)
 
 
 def _say_altered(item: Prepared, trial: LiveObject) -> str:

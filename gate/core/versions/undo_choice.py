@@ -66,16 +66,14 @@ def choose_version(
 
 
 def older_revision(snapshot: Snapshot, history: History) -> Revision | None:
-    """Return the newest good revision with another pod template than what runs, None for none."""
-    current = snapshot.current()
-    return next(
-        (
-            rs
-            for rs in _older(snapshot, current)
-            if not _runs(rs, snapshot) and _why_skipped(rs, snapshot, history) is None
-        ),
-        None,
-    )
+    """Return the newest good revision with another pod template than what runs, None for none.
+
+    Where a verified version is remembered, one that no run has judged is not called good.
+    """
+    others = (rs for rs in _older(snapshot, snapshot.current()) if not _runs(rs, snapshot))
+    good = (rs for rs in others if _why_skipped(rs, snapshot, history) is None)
+    is_any = not history.once_verified
+    return next((rs for rs in good if is_any or history.of_template(rs.template)), None)
 
 
 def choice_name(choice: Choice, snapshot: Snapshot) -> str:

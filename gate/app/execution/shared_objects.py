@@ -87,13 +87,13 @@ def _find_brought(
 ) -> FrozenMap[Ref, BroughtState]:
     """Return which of the states another run had brought, unverified; none if own locks are unread.
 
-    A workload is read only if an attempt on it ended unverified and had written such a state.
+    A workload is read only if an attempt on it ended unverified with what was never verified.
     """
     mine = [one for one in memories if one.lock in own]
     others = [one for one in memories if one.lock not in own]
     if len(mine) < len(own):
         return FrozenMap()
-    suspects = sorted(list_suspects(states, others))
+    suspects = sorted(list_suspects(states, mine, others))
     running = digests_of(read_facts(session, suspects)) if suspects else {}
     found = ((ref, find_brought(state, mine, others, running)) for ref, state in states.items())
     return FrozenMap((ref, one) for ref, one in found if one is not None)

@@ -50,18 +50,21 @@ class BroughtState:
 
 
 def list_suspects(
-    states: Mapping[Ref, LiveObject], memories: Collection[LockMemory]
+    states: Mapping[Ref, LiveObject],
+    own: Collection[LockMemory],
+    others: Collection[LockMemory],
 ) -> frozenset[Ref]:
-    """Return the workloads of other locks that were left unverified with one of the states.
+    """Return the other locks' workloads that were left unverified with what was never verified.
 
     Whether they still run what they were left with is to be read before `find_brought`.
     """
+    digests = {ref: applied_digest(state) for ref, state in states.items()}
     return frozenset(
         workload
-        for ref, state in states.items()
-        for one in memories
-        if _has_brought(one, ref, applied_digest(state))
-        and (workload := _workload_of(one)) is not None
+        for ref, digest in digests.items()
+        if not _is_verified(ref, digest, (*own, *others))
+        for one in others
+        if _has_brought(one, ref, digest) and (workload := _workload_of(one)) is not None
     )
 
 
@@ -77,7 +80,7 @@ def find_brought(
     has the digests of the workloads of `list_suspects`, as far as they could be read.
     """
     ref, digest = state.ref, applied_digest(state)
-    if not digest or any(one.history.of_member(ref, digest) for one in (*own, *others)):
+    if not digest or _is_verified(ref, digest, (*own, *others)):
         return None
     for one in others:
         if one.record is not None and _is_brought_by(one.record, ref, digest):
@@ -89,6 +92,10 @@ def find_brought(
             body = _find_body(one, ref, running, (*own, *others))
             return _with_instead(one, state, body, own)
     return None
+
+
+def _is_verified(ref: Ref, digest: str, every: Collection[LockMemory]) -> bool:
+    return any(one.history.of_member(ref, digest) is not None for one in every)
 
 
 def _with_instead(

@@ -15,10 +15,10 @@ from gate.core.plan.record import Record
 def find_undo(context: CommandContext, ends: Sequence[Attempt], ref: Ref) -> Attempt | None:
     """Return the last recovered attempt whose end is the undo of a workload; announce each.
 
-    If a dead gate had rolled out or restarted a version, an undo means that version. Once the
-    recovery took it back, a further undo would return to the version before it. The same holds if
-    the dead gate's command was an undo and the recovery completed it. It does not hold for an undo
-    that the recovery took back, nor for a `resume`: what they come back to is still to be undone.
+    If a dead gate had rolled out, resumed or restarted a version, an undo means that version. Once
+    the recovery took it back, a further undo would return to the version before it. The same holds
+    if the dead gate's command was an undo and the recovery completed it. It does not hold for an
+    undo that the recovery took back: what that comes back to is still to be undone.
     """
     found = None
     for ended in ends:
@@ -39,7 +39,7 @@ def _has_undone(ended: Attempt, record: Record, ref: Ref) -> bool:
         is_changed = any(kept.ref == ref and kept.changes for kept in record.objects)
         return is_changed and ended.outcome in WELL
     is_taken_back = ended.outcome is Outcome.ROLLED_BACK and _is_back(ended, ref)
-    return record.command in ("apply", "restart") and is_taken_back
+    return record.command in ("apply", "resume", "restart") and is_taken_back
 
 
 def _is_back(ended: Attempt, ref: Ref) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gate.core.attempt.late_configuration import collect_late
 from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body, contains
 from gate.core.model.fact import Known
-from gate.core.model.field_manager import Verb
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
@@ -16,6 +17,7 @@ from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.plan.record import Followed, Kept, Reach, Record, RemovedPod
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.taken_fields import removes_taken_fields
+from gate.core.plan.workload_body import is_resumption
 from gate.core.rollout.causes import Cause
 
 
@@ -32,17 +34,12 @@ def record_of(plan: Plan) -> Record:
         policy = replace(found.policy, response=response)
         return replace(found, policy=policy, target_set=plan.target_set)
     budgets = replace(plan.policy.budgets, evidence_seconds=0.0)
-    writes: dict[Ref, PlannedWrite] = {}
-    for write in plan.writes:
-        if write.verb is Verb.APPLY:
-            writes.setdefault(write.ref, write)
+    writes = _select_kept(plan)
     replaced = {write.ref for write in plan.writes if write.verb is Verb.DELETE}
     return Record(
         command=plan.command,
         leg=Leg.FORWARD,
-        objects=tuple(
-            _make_kept(plan, one, writes[one.ref]) for one in plan.objects if one.ref in writes
-        ),
+        objects=tuple(_keep_objects(plan, writes)),
         followed=tuple(
             Followed(
                 one.ref,
@@ -59,6 +56,24 @@ def record_of(plan: Plan) -> Record:
         target_set=plan.target_set,
         origin=plan.origin,
     )
+
+
+def _keep_objects(plan: Plan, writes: Mapping[Ref, PlannedWrite]) -> Iterator[Kept]:
+    """Yield what the attempt writes, and what only its way back would write beside that."""
+    for one in plan.objects:
+        if one.ref in writes:
+            yield _make_kept(plan, one, writes[one.ref])
+        elif writes and one.ref in plan.target_set.members and isinstance(one.before, Known):
+            yield _keep_member(one.ref, one.before.value)
+
+
+def _select_kept(plan: Plan) -> dict[Ref, PlannedWrite]:
+    """Return the first write of each object that rolls something out: its apply, or its resume."""
+    kept: dict[Ref, PlannedWrite] = {}
+    resumed = [one for one in plan.writes if is_resumption(one.body, one.ref)]
+    for write in (*(one for one in plan.writes if one.verb is Verb.APPLY), *resumed):
+        kept.setdefault(write.ref, write)
+    return kept
 
 
 def record_now(attempt: Attempt) -> Record:
@@ -145,6 +160,20 @@ def _why(attempt: Attempt) -> tuple[Cause, ...]:
     led_back = [*attempt.result.failures.values()]
     led_back += [attempt.result.why_back] if attempt.result.why_back is not None else []
     return next(((ending.cause, *ending.causes) for ending in led_back), ())
+
+
+def _keep_member(ref: Ref, live: LiveObject) -> Kept:
+    """Return an object of the set that a failure returns to and that the way out does not write."""
+    return Kept(
+        ref,
+        Known(live),
+        replace(live, resource_version=""),
+        FIELD_MANAGER,
+        uid=live.uid,
+        resource_version=live.resource_version,
+        changes=False,
+        reach=Reach(is_unreached=True),
+    )
 
 
 def _make_kept(plan: Plan, planned: PlannedObject, write: PlannedWrite) -> Kept:

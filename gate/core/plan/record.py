@@ -32,7 +32,8 @@ class Reach:
 
     `is_unreached` is whether our write never reached the object. `is_in_doubt` is whether an answer
     to that write was lost, so that nobody knows. `refusal` is why the server refused the write.
-    `is_open` is whether the gate died before it said any of that: the write may still arrive.
+    `is_open` is whether the gate died before it said any of that: the write may still arrive. On
+    the way out `is_unreached` marks what only a way back would write.
     """
 
     is_unreached: bool = False

@@ -68,6 +68,11 @@ def resume_body(ref: Ref) -> Body:
     return Body.of({"spec": {kind_of(ref).pause_field: None}})
 
 
+def is_resumption(sent: object, ref: Ref) -> bool:
+    """Tell whether what was sent for an object is the merge patch that resumes it."""
+    return isinstance(sent, Body) and is_workload(ref) and sent == resume_body(ref)
+
+
 def with_template(body: Body, source: Body) -> Body:
     """Return a body with the pod template of another one, itself if that has none."""
     value = body.thaw()

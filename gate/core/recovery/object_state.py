@@ -17,6 +17,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.record import Kept
 from gate.core.plan.rollback_plan import content
+from gate.core.plan.workload_body import is_resumption
 from gate.core.ssa import field_set
 from gate.core.ssa.managed_fields import owned_fields
 from gate.core.writes.additions import is_beside
@@ -45,6 +46,8 @@ def classify_object(kept: Kept, fact: Fact[LiveObject]) -> ObjectState:
         touched = live.resource_version != kept.resource_version
         return ObjectState.WRITTEN if touched or not kept.changes else ObjectState.BEFORE
     before = kept.before.value if isinstance(kept.before, Known) else None
+    if is_resumption(kept.expected, kept.ref):
+        return _classify_resumed(before, live)
     if before is not None and kept.changes and _as_before(kept, before, live):
         return ObjectState.BEFORE
     if _as_expected(kept, live) and _has_all_of_before(kept, before, live):
@@ -52,6 +55,19 @@ def classify_object(kept: Kept, fact: Fact[LiveObject]) -> ObjectState:
     if before is not None and _is_as_before_beside(kept, before, live):
         return ObjectState.BEFORE
     return ObjectState.WRITTEN if _still_ours(kept, live) else _classify_fields(kept, live)
+
+
+def _classify_resumed(before: LiveObject | None, live: LiveObject) -> ObjectState:
+    """Classify a workload that was to be resumed: the pause tells whether it was.
+
+    All that was in its pod template is still there, or it is another version. What others have
+    changed beside that, `resume` leaves to them.
+    """
+    if live.workload is None:
+        return ObjectState.OTHERS
+    if before is not None and not contains(_template(before.body), _template(live.body)):
+        return ObjectState.OTHERS
+    return ObjectState.BEFORE if live.workload.paused else ObjectState.WRITTEN
 
 
 def is_as_member(fact: Fact[LiveObject], body: Body) -> bool:

@@ -98,7 +98,7 @@ def resume(
         left_alone=tuple(
             kept.ref
             for kept in sorted_.of(ObjectState.OTHERS)
-            if not _is_followed(record, kept.ref)
+            if not _is_followed(record, kept.ref) and not _is_beside(record, kept)
         ),
     )
     plan = Plan(
@@ -160,6 +160,11 @@ def _classify(record: Record, kept: Kept, fact: Fact[LiveObject]) -> ObjectState
 
 def _is_followed(record: Record, ref: Ref) -> bool:
     return any(one.ref == ref for one in record.followed)
+
+
+def _is_beside(record: Record, kept: Kept) -> bool:
+    """Tell whether only a way back writes an object, and none was begun: others may change it."""
+    return record.leg is Leg.FORWARD and kept.reach.is_unreached
 
 
 def _target(followed: Followed, snapshot: Snapshot) -> Target:

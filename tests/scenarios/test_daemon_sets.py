@@ -17,6 +17,7 @@ from tests.cluster.audit import Trail
 from tests.cluster.workloads import daemon_set
 from tests.scenarios.agents import IMPATIENT, NEW, OLD, WRITTEN, Agents, failed_at, said
 from tests.scenarios.pod_replacement import waits
+from tests.scenarios.versions import report
 
 
 @pytest.mark.contract("B940", "B941")
@@ -54,9 +55,15 @@ def test_the_strategy_on_delete_rolls_nothing(
 
 
 @waits
-@pytest.mark.contract("B946")
-def test_on_delete_leaves_nothing_unsaid_of_a_pod_that_is_not_available(agents: Agents) -> None:
-    """The old pods do not all run: that is not as applied, and `status` does not call it so."""
+@pytest.mark.contract("B946", "B1925")
+@pytest.mark.parametrize(("on_failure", "exit_code"), [("rollback", 5), ("keep", 6)])
+def test_on_delete_leaves_nothing_unsaid_of_a_pod_that_is_not_available(
+    agents: Agents, on_failure: str, exit_code: int
+) -> None:
+    """The old pods do not all run: that is not as applied, and `status` does not call it so.
+
+    Which one does not, and how it goes, the report says.
+    """
     agents.serve(updateStrategy={"type": "OnDelete"})
     broken = agents.scene.objects.list_all("pods")[0]
     behave(agents.scene, [broken], "never-ready")
@@ -64,9 +71,11 @@ def test_on_delete_leaves_nothing_unsaid_of_a_pod_that_is_not_available(agents: 
         "daemonsets", "agent", lambda found: found["status"].get("numberAvailable") == 2
     )
     body = agents.version(2, updateStrategy={"type": "OnDelete"})
-    result = agents.apply(body, *IMPATIENT)
-    assert result.exit_code == 5, str(result)
+    result = agents.apply(body, *IMPATIENT, "--on-failure", on_failure)
+    assert result.exit_code == exit_code, str(result)
     assert "the strategy is OnDelete; 2 of 3 nodes have an available pod" in result.stderr
+    text = report(agents.scene, result)
+    assert f"kubectl delete pod/{broken['metadata']['name']} -n" in text
     assert "applied" not in agents.scene.gate("status", "ds/agent").stdout
 
 

@@ -26,7 +26,7 @@ from tests.scenarios.pod_replacement import (
     all_run,
     images,
 )
-from tests.scenarios.versions import history_rows, screen
+from tests.scenarios.versions import history_rows, one_line, report, screen
 
 
 @pytest.mark.contract("B922")
@@ -158,7 +158,7 @@ def test_a_way_back_onto_a_partition_says_which_pods_run_what(scene: Scene) -> N
     assert f"statefulset/db failed; it went back, verified: {shares}" in line
 
 
-@pytest.mark.contract("B1052")
+@pytest.mark.contract("B1052", "B1924")
 def test_a_way_back_that_no_pod_takes_is_not_called_verified(scene: Scene) -> None:
     """Where a pod took the failed version and `OnDelete` leaves it there, a person has to act."""
     scene.serve(web(1), stateful_set(**ON_DELETE))
@@ -172,6 +172,9 @@ def test_a_way_back_that_no_pod_takes_is_not_called_verified(scene: Scene) -> No
     assert (result.exit_code, ended) == (5, {"web": "rolled-back", "db": "rollback-failed"})
     assert "2 of 3 pods run the live template, and the controller replaces none" in result.stderr
     assert images(scene) == {**all_run(1), "db-2": "shop/db:2"}
+    said = one_line(report(scene, result))
+    assert "kubectl delete pod/db-2 -n shop" in said
+    assert "stays until somebody deletes it: the strategy is OnDelete" in said
 
 
 @pytest.mark.contract("B922")

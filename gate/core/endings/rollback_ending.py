@@ -29,6 +29,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.controller_faults import cause_of_pod_left
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
@@ -61,7 +62,8 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         return _not_followed(attempt, ref)
     verdict = with_refused_removals(attempt, ref, rollout.verdict(attempt.now))
     failure = failure_behind(attempt, ref)
-    if verdict.kind is VerdictKind.COMPLETE and not _holds_failed_pods(attempt, ref, verdict):
+    left = tuple(_find_failed_pods_left(attempt, ref, verdict))
+    if verdict.kind is VerdictKind.COMPLETE and not left:
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
         if untouched and is_unwritten(attempt, ref):
             return end_unwritten(attempt, ref, failure)
@@ -71,7 +73,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     text = _describe_standstill(attempt, rollout, verdict)
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     beside = tuple(_iter_refused_beside(attempt))
-    causes = tuple(dict.fromkeys(failure.causes + held + verdict.causes + beside))
+    causes = tuple(dict.fromkeys(failure.causes + held + left + verdict.causes + beside))
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
 
 
@@ -106,22 +108,23 @@ def with_refused_removals(attempt: Attempt, ref: Ref, verdict: Verdict) -> Verdi
     return replace(verdict, message=message, causes=tuple(causes))
 
 
-def _holds_failed_pods(attempt: Attempt, ref: Ref, verdict: Verdict) -> bool:
-    """Tell whether pods that took what failed keep it, since nothing replaces them (`OnDelete`).
+def _find_failed_pods_left(attempt: Attempt, ref: Ref, verdict: Verdict) -> Iterator[Cause]:
+    """Yield which pod that took what failed is to be deleted, where nothing replaces it (OnDelete).
 
-    Those that ran it before the attempt are as they were.
+    Others of its revision are named beside it. Those that ran it before the attempt are as they
+    were.
     """
     written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts[ref]
     tried = written.after if written is not None else attempt.plan.trial(ref)
     if verdict.reason is not Reason.NO_ROLLOUT or tried is None or tried.workload is None:
-        return False
+        return
     body, snapshot = tried.workload.template.body, rollout.snapshot
     failed = (one for one in snapshot.list_owned() if one.template.body == body)
-    return any(
-        snapshot.has_moved(track.pod, rollout.kind.key_of_revision(one))
-        for one in failed
-        for track in snapshot.pods_of(one)
-    )
+    for one in failed:
+        key = rollout.kind.key_of_revision(one)
+        pods = [each.pod for each in snapshot.pods_of(one) if snapshot.has_moved(each.pod, key)]
+        if pods:
+            yield cause_of_pod_left(min(pods, key=lambda pod: (pod.ready, pod.name)), pods)
 
 
 def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:

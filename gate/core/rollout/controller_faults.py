@@ -15,7 +15,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, ClusterEvent, Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.model.remedy import Remedy
-from gate.core.rollout.causes import NEVER, Cause
+from gate.core.rollout.causes import NEVER, Cause, Trouble
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 
@@ -127,6 +127,15 @@ def name_with_revision(pod: Pod, alike: Iterable[Pod]) -> str:
     more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     also = f" (also {', '.join(others[:_MOST_NAMED])}{more})" if others else ""
     return f"{pod.name} of revision {label or 'unknown'}{also}"
+
+
+def cause_of_pod_left(pod: Pod, alike: Iterable[Pod], trouble: Trouble | None = None) -> Cause:
+    """Return that by OnDelete a pod stays as it is until a person deletes it; `alike` as above."""
+    said = f": {trouble.message}" if trouble is not None else ""
+    stays = f"{name_with_revision(pod, alike)} stays until somebody deletes it"
+    message = CleanText(f"{stays}: the strategy is OnDelete{said}")
+    subject, remedy = f"pod/{pod.name}", Remedy.DELETE_POD
+    return Cause(Reason.BLOCKED_BY_POD, message, subject=subject, remedy=remedy)
 
 
 def find_ending_pods(tracks: Iterable[PodTrack], is_new: Callable[[Pod], bool]) -> Iterator[Fault]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gate.core.model.objects import CleanText, Workload
+from gate.core.model.objects import Workload
 from gate.core.model.outcome import Reason
-from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import Cause, Trouble, order_causes, trouble_of
-from gate.core.rollout.controller_faults import name_with_revision
+from gate.core.rollout.controller_faults import cause_of_pod_left
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import BlockedPods, OnDelete, Policy
 from gate.core.rollout.snapshot import Snapshot
@@ -39,7 +38,8 @@ def find_dead_end(
     why = why or _find_pod_left_to_people(snapshot, live, policy, clock)
     if why is None:
         return None
-    every = order_causes(dict.fromkeys((why, *causes)))
+    others = (one for one in causes if (one.reason, one.subject) != (why.reason, why.subject))
+    every = order_causes(dict.fromkeys((why, *others)))
     return Verdict(VerdictKind.FAILED, why.reason, why.message, every)
 
 
@@ -81,16 +81,8 @@ def _find_pod_left_to_people(
     for one in sorted(others, key=lambda one: (one.pod.ready, one.pod.name)):
         trouble = _trouble_of(snapshot, one, policy)
         if is_each_awaited or (trouble is not None and clock >= trouble.ripe_at):
-            said = f": {trouble.message}" if trouble is not None else ""
             alike = (track.pod for track in others) if is_each_awaited else ()
-            stays = f"{name_with_revision(one.pod, alike)} stays until"
-            message = CleanText(f"{stays} somebody deletes it: the strategy is OnDelete{said}")
-            return Cause(
-                Reason.BLOCKED_BY_POD,
-                message,
-                subject=f"pod/{one.pod.name}",
-                remedy=Remedy.DELETE_POD,
-            )
+            return cause_of_pod_left(one.pod, alike, trouble)
     return None
 
 

@@ -31,6 +31,7 @@ def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) ->
     """Yield what keeps the controller from rolling out; denied pods decide first."""
     yield from _find_denial(view, live, limits)
     left = left_behind.find_blocking_pod(view, live, limits)
+    left = left or left_behind.find_broken_pod(view, live, limits)
     if left is not None:
         yield left_behind.fault_of(left, view, live)
     yield from find_ending_pods(_list_awaited(view, live), partial(is_new, view))

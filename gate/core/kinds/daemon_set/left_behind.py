@@ -10,11 +10,11 @@ from collections.abc import Collection
 
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set.objects import DaemonSet
-from gate.core.kinds.daemon_set.placement import Placement, key_of, own_pods
+from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
 from gate.core.model.objects import CleanText, Pod
 from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
-from gate.core.rollout.causes import trouble_of
+from gate.core.rollout.causes import Trouble, trouble_of
 from gate.core.rollout.controller_faults import Fault, name_with_revision
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import BlockingPod, View
@@ -64,18 +64,45 @@ def find_blocking_pod(
     )
     if not left or (left[0].ready and not _are_available(placement, live, alive)):
         return None
-    track = view.pods[left[0].uid]
-    key = key_of(track.pod)
-    of_version = (one for one in view.list_owned() if f"{live.uid}/{one.label_value}" == key)
-    revision = next(of_version, None)
-    template = live.template if revision is None else revision.template
     others = (pod for pod in alive if not _is_left(view, placement, pod))
     return BlockingPod(
-        track.pod,
-        trouble_of(track.with_all_restarts(), template, limits),
+        left[0],
+        _find_trouble(view, live, left[0], limits),
         is_taken_back=True,
         is_last=live.current >= live.replicas and all(pod.ready for pod in others),
     )
+
+
+def find_broken_pod(
+    view: View[ControllerRevision], live: DaemonSet, limits: FailFast
+) -> BlockingPod | None:
+    """Return a pod of another revision that is not ready, and that nothing replaces by OnDelete.
+
+    Its node lacks an available pod until a person deletes it. One that works may stay.
+    """
+    if not live.on_delete or not view.current_key or live.observed_generation < live.generation:
+        return None
+    dead = Placement.of(view, live).dead
+    broken = [
+        pod
+        for pod in own_pods(view, live)
+        if not (pod.ready or pod.deleting or is_new(view, pod) or pod.node in dead)
+    ]
+    if not broken:
+        return None
+    first = min(broken, key=lambda pod: (pod.node, pod.name))
+    return BlockingPod(first, _find_trouble(view, live, first, limits))
+
+
+def _find_trouble(
+    view: View[ControllerRevision], live: DaemonSet, pod: Pod, limits: FailFast
+) -> Trouble | None:
+    """Return what is wrong with a pod, by the template of its own revision."""
+    key = key_of(pod)
+    of_version = (one for one in view.list_owned() if f"{live.uid}/{one.label_value}" == key)
+    revision = next(of_version, None)
+    template = live.template if revision is None else revision.template
+    return trouble_of(view.pods[pod.uid].with_all_restarts(), template, limits)
 
 
 def fault_of(blocking: BlockingPod, view: View[ControllerRevision], live: DaemonSet) -> Fault:
@@ -86,8 +113,8 @@ def fault_of(blocking: BlockingPod, view: View[ControllerRevision], live: Daemon
     pod, trouble = blocking.pod, blocking.trouble
     said = f": {trouble.message}" if trouble is not None else ""
     placement = Placement.of(view, live)
-    left = (one for one in own_pods(view, live) if _is_left(view, placement, one))
-    name = name_with_revision(pod, left)
+    alike = (one for one in own_pods(view, live) if _is_left(view, placement, one))
+    name = name_with_revision(pod, alike if blocking.is_taken_back else ())
     message = f"{name} is left as it is by the controller (OnDelete){said}"
     subject = f"pod/{pod.name}"
     return Fault(

@@ -72,6 +72,25 @@ def test_status_names_the_gate_that_has_the_lock(scene: Scene, program: PlayedGa
     assert line not in one_line(scene.gate("status", "web").stdout)
 
 
+@pytest.mark.contract("B1954")
+@pytest.mark.sandbox_only("what is said of locks")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_watching_ends_with_what_a_gate_left_meanwhile(
+    scene: Scene, program: PlayedGate, form: str
+) -> None:
+    """It was at work when the watch began: a tree that is complete is not all there is to say."""
+    scene.serve(web())
+    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as running:
+        running.wait_for_line(UNDER_WAY)
+        with program.start("status", "web", "--watch", "--output", form) as watching:
+            watching.wait_for_line("rollout-gate has its lock, as ")
+            running.kill()
+            watched = watching.wait()
+    assert (watched.exit_code, "complete" in watched.stdout) == (0, True), str(watched)
+    left = "deployment/web is unfinished; to finish it: rollout-gate recover web"
+    assert one_line(watched.stderr).count(left) == 1, str(watched)
+
+
 @pytest.mark.contract("B1672", "B859")
 @pytest.mark.sandbox_only("what is said of locks")
 def test_status_ends_the_pause_of_what_a_run_has_with_kubectl(

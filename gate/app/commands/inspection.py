@@ -61,7 +61,8 @@ def status(start: CommandStart, name: str) -> int:
 
     With `--watch` a signal is a normal way to stop: the last state stays, without a message. What
     its locks tell is said beside it: what an attempt left unfinished, with the command that
-    finishes it, who has the lock, or why that is not known.
+    finishes it, who has the lock, or why that is not known. A gate may have ended since the watch
+    began, so the locks are read again at its end.
     """
     session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
@@ -72,6 +73,9 @@ def status(start: CommandStart, name: str) -> int:
         _say_beside(facts, console)
     if settings.watch:
         rollout, stopped = _follow_rollout(session, settings, live, rollout, console)
+        if not stopped:
+            later = read_lock_facts(session, live.object.ref, start.world.processes)
+            _say_beside(later, console, before=facts)
     now = session.clock.now()
     if settings.output == "json":
         console.write(json.dumps(status_document(rollout, now), indent=2) + "\n")
@@ -85,11 +89,14 @@ def status(start: CommandStart, name: str) -> int:
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
-def _say_beside(facts: LockFacts, console: Console) -> None:
-    """Say beside what stdout has what the locks tell of attempts, or why that is not known."""
+def _say_beside(facts: LockFacts, console: Console, before: LockFacts | None = None) -> None:
+    """Say beside what stdout has what the locks tell of attempts, or why that is not known.
+
+    After `before` it is only what is new: a gate that was at work then is not named again.
+    """
     for line in filter(None, (facts.unread, facts.recovery)):
         console.warn(line)
-    if facts.at_work:
+    if facts.at_work and not (before is not None and before.at_work):
         console.note("lock", facts.at_work)
 
 

@@ -13,6 +13,7 @@ from tests.bed.expectations import (
     assert_runs,
     assert_verified,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.jobs import CRASH as JOB_CRASH
 from tests.bed.jobs import PHASE, job
 from tests.bed.pods import behave
@@ -145,6 +146,43 @@ def test_a_version_that_an_undo_left_or_a_rollback_brought_back_is_said_to_be(sc
     # It takes the dead gate's version back first.
     assert_verified(scene.apply(web(5, behaviour="ready=3")))
     assert rows_of(scene)[max(rows_of(scene))]["came_back"] is False
+
+
+@pytest.mark.contract("B1955")
+def test_a_verdict_from_before_the_attempt_is_said_to_be_older(scene: Scene) -> None:
+    """While a gate is at work on what failed before, and once that gate was killed."""
+    assert_verified(scene.apply(web()))
+    bad = web(2, behaviour=CRASH)
+    assert_rolled_back(scene.apply(bad), "CrashLoop")
+    with scene.gate.start("apply", "-f", scene.manifest(bad)) as dying:
+        dying.wait_for_line(UNDER_WAY)
+        shown = one_line(scene.gate("history", "web").stdout)
+        tried = [one["verdict"] for one in history_rows(scene) if one["tried_again"]]
+        dying.kill()
+    assert tried == ["failed"]
+    assert re.search(r" failed \d+s ago: CrashLoop, tried again since ", shown), shown
+    assert "rollout-gate has its lock, as " in shown
+    shown = one_line(scene.gate("history", "web").stdout)
+    assert re.search(r" failed \d+s ago: CrashLoop, tried again since ", shown), shown
+    assert "is unfinished; to finish it: rollout-gate recover web" in shown
+    assert scene.gate("recover", "web").exit_code == 4
+    assert not any(row["tried_again"] for row in history_rows(scene))
+
+
+@pytest.mark.contract("B1956")
+def test_an_interrupted_undo_leaves_its_target_verified(scene: Scene) -> None:
+    """Nothing was found against it: `undo` still names it so."""
+    assert_verified(scene.apply(web(behaviour="ready=5")))
+    assert_verified(scene.apply(web(2)))
+    with scene.gate.start("undo", "web") as ending:
+        ending.wait_for_line(UNDER_WAY)
+        ending.kill()
+    assert scene.gate("recover", "web").exit_code == 4
+    shown = scene.gate("history", "web").stdout
+    assert re.search(r" interrupted \d+s ago, verified \d+s ago ", shown), shown
+    [row] = [one for one in history_rows(scene) if one["verdict"] == "interrupted"]
+    assert row["images"] == ["shop/web:1"]
+    assert row["verified_at"] in scene.gate("undo", "web", "--dry-run").stderr
 
 
 @pytest.mark.contract("B700", "B796")

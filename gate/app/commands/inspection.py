@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from gate.app.command_context import connect
+from gate.app.commands.revision_course import course_of, is_tried
 from gate.app.locks.command_locks import recall_history
 from gate.app.locks.unfinished_attempt import LockFacts, read_lock_facts
 from gate.app.preflight.guards import refuse_single_run
@@ -31,7 +32,6 @@ from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.workload_kind import PodCounts
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
-from gate.core.versions.judged_version import JudgedVersion
 from gate.core.versions.next_return import next_return
 from gate.core.versions.open_findings import list_findings
 from gate.core.versions.return_doubts import find_last_word, obstacle
@@ -41,7 +41,7 @@ from gate.core.versions.undo_set import lacking_now
 from gate.report.document.status_document import call_verdict, status_document
 from gate.report.kinds.registry import of_ref
 from gate.report.live.attempts import status_view
-from gate.report.views.history import Course, Returns, Revision, age, history_table
+from gate.report.views.history import Returns, Revision, age, history_table
 from gate.report.views.timeline import end_of_pause
 from gate.report.views.tree import status_tree
 from gate.signals import SIGNAL_BASE, Signalled
@@ -256,7 +256,7 @@ def history(start: CommandStart, name: str) -> int:
     memory = facts.history
     beside = read_beside(session, [memory], [live.object.ref])
     returns = _returns(session, live, memory, beside) if facts.is_clear else Returns()
-    rows = _revisions(live, memory, returns)
+    rows = _revisions(live, facts, returns)
     style = console.uncut(settings)
     if settings.output == "json":
         words = of_ref(live.object.ref)
@@ -266,12 +266,11 @@ def history(start: CommandStart, name: str) -> int:
         text = history_table(rows, session.clock.wall(), style)
         text += f"{style.printable(_waiting(live))}\n" if _is_waiting(live) else ""
     console.write(text)
-    lines = filter(None, (facts.unread, facts.recovery))
-    for line in lines:
-        if settings.output == "json":
-            console.warn(line)
-        else:
-            console.write(f"{style.printable(line)}\n")
+    if settings.output == "json":
+        _say_beside(facts, console)
+        return 0
+    for line in filter(None, (facts.unread, facts.at_work, facts.recovery)):
+        console.write(f"{style.printable(line)}\n")
     return 0
 
 
@@ -327,8 +326,8 @@ def _returns(session: Session, live: Live, memory: History, beside: Facts) -> Re
     )
 
 
-def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision, ...]:
-    current = live.snapshot.current()
+def _revisions(live: Live, facts: LockFacts, returns: Returns) -> tuple[Revision, ...]:
+    current, ref, memory = live.snapshot.current(), live.object.ref, facts.history
     owned = sorted(live.snapshot.list_owned(), key=lambda rs: rs.revision or 0, reverse=True)
     pods = {rs.uid: live.snapshot.count_pods(rs) for rs in owned}
     return tuple(
@@ -340,15 +339,11 @@ def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision,
             created_at=rs.created_at,
             pods=pods[rs.uid],
             running=pods[rs.uid].created > 0 if current is None else rs.uid == current.uid,
-            judged=(judged := find_last_word(memory, rs, live.object.ref)),
+            judged=(judged := find_last_word(memory, rs, ref)),
             returns=returns,
-            course=_course(judged, memory),
+            course=course_of(
+                rs, judged, memory, tried_again=is_tried(facts.record, ref, rs, current)
+            ),
         )
         for rs in owned
     )
-
-
-def _course(judged: JudgedVersion | None, memory: History) -> Course:
-    if judged is None or not judged.verified:
-        return Course()
-    return Course(memory.left_at(judged) or "", memory.has_come_back(judged))

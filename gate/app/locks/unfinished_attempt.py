@@ -50,13 +50,15 @@ class LockFacts:
     """What the locks of a workload tell.
 
     `unfinished` is None if nothing was left open, or if the lock with the record is held. `at_work`
-    says who has the lock, and `unread` why what they tell is not known; "" for nothing.
+    says who has the lock, and `unread` why what they tell is not known; "" for nothing. `record` is
+    that of the attempt that is at work or unfinished, None if there is none or it is unreadable.
     """
 
     history: History = field(default_factory=History)
     unfinished: Unfinished | None = None
     at_work: str = ""
     unread: str = ""
+    record: Record | None = None
 
     @property
     def recovery(self) -> str:
@@ -83,7 +85,8 @@ def read_lock_facts(session: Session, ref: Ref, processes: Processes) -> LockFac
     said = next(((text, place) for text, place in found if text), None)
     left = Unfinished(said[0], read_open_record(said[1])) if said is not None else None
     at_work = (_describe_holder(held, session.clock.wall(), processes) for held in locks)
-    return LockFacts(history, left, next(filter(None, at_work), ""))
+    record = next(filter(None, map(read_open_record, places)), None)
+    return LockFacts(history, left, next(filter(None, at_work), ""), record=record)
 
 
 def _describe_unread(ref: Ref, error: ApiError | DecodeError) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from gate.core.frozen import dataclass
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.model.outcome import AnyReason, Reason
+from gate.core.rollout.causes import Cause
 from gate.core.rollout.workload_kind import PodCounts
 from gate.core.versions.judged_version import JudgedVersion
 from gate.report.kinds.kind import WorkloadWords
@@ -71,10 +72,14 @@ class Course:
 
     `left_at` is when an `undo` went back from it (RFC 3339), "" if none did. `came_back` is whether
     it was verified last because a rollback returned to it: no check was asked of it then.
+    `verified_at` is when it was verified before a judgement that found nothing against it, "" if it
+    was not. `tried_again` is whether an attempt that is not finished has rolled it out since.
     """
 
     left_at: str = ""
     came_back: bool = False
+    verified_at: str = ""
+    tried_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +158,8 @@ class Revision:
             "judged_at": self.judged.judged_at if self.judged is not None else "",
             "came_back": self.course.came_back,
             "left_at": self.course.left_at,
+            "verified_at": self.course.verified_at,
+            "tried_again": self.course.tried_again,
             "actor": self.origin.actor,
             "commit": self.origin.commit,
             "run_url": self.origin.run_url,
@@ -165,19 +172,30 @@ def _number(revision: Revision, _: datetime) -> str:
 
 def _verdict(revision: Revision, now: datetime) -> str:
     """Return what is remembered, since when, and why: `failed 5m ago: CrashLoop`."""
-    judged, verdict = revision.judged, revision.verdict
+    judged, verdict, course = revision.judged, revision.verdict, revision.course
     if judged is None or verdict is None:
-        return "left by an undo" if revision.course.left_at else ""
-    since = age(judged.judged_at, now)
-    said = f"{verdict} {since} ago" if since != "?" else f"{verdict}"
+        return "left by an undo" if course.left_at else ""
+    said = _since(verdict, judged.judged_at, now)
     if judged.why is None:
-        by = ", by a rollback" if revision.course.came_back else ""
-        return f"{said}{by}{', left by an undo' if revision.course.left_at else ''}"
+        by = ", by a rollback" if course.came_back else ""
+        return f"{said}{by}{', left by an undo' if course.left_at else ''}"
+    before = f", {_since(Verdict.VERIFIED, course.verified_at, now)}" if course.verified_at else ""
+    again = ", tried again since" if course.tried_again else ""
+    return f"{said}{_because(judged.why, verdict)}{before}{again}"
+
+
+def _since(verdict: Verdict, at: str, now: datetime) -> str:
+    since = age(at, now)
+    return f"{verdict} {since} ago" if since != "?" else f"{verdict}"
+
+
+def _because(why: Cause, verdict: Verdict) -> str:
+    """Return why a version was not verified, as the end of its verdict."""
     if verdict in (Verdict.INTERRUPTED, Verdict.COMPLETE):
-        return f"{said}: {judged.why.seen}" if judged.why.seen is not None else said
-    if judged.why.reason is Reason.SIBLING_FAILED:
-        return f"{said}: {judged.why.message.partition(':')[0] or judged.why.reason}"
-    return f"{said}: {judged.why.reason}"
+        return f": {why.seen}" if why.seen is not None else ""
+    if why.reason is Reason.SIBLING_FAILED:
+        return f": {why.message.partition(':')[0] or why.reason}"
+    return f": {why.reason}"
 
 
 @dataclass(frozen=True, slots=True)

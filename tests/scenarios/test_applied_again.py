@@ -159,6 +159,19 @@ def test_a_canary_that_goes_on_without_its_check_stays_in_doubt(
     assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:1"}
 
 
+@pytest.mark.contract("B1957")
+def test_a_run_that_asks_another_check_does_not_say_that_it_asked_none(scene: Scene) -> None:
+    """It says which check has to pass for the version to be verified."""
+    apply_both(scene, FAILS)
+    again = scene.apply(settings("2"), web(2), flags=["--smoke-test", "true"])
+    assert warned(
+        again,
+        "(false: exit 1), which this run does not ask: a check of that name has to pass before it"
+        " is verified; history does not call it verified",
+    )
+    assert_a_failure_returns_to(scene, 1)
+
+
 @pytest.mark.contract("B1302")
 def test_another_version_than_the_one_a_check_failed_is_verified_without_the_check(
     scene: Scene,

@@ -117,12 +117,12 @@ def _is_kept(plan: Plan, planned: PlannedObject) -> bool:
 
 def _describe(left: Sequence[JudgedVersion]) -> CleanText:
     """Say what was found of a version, and when, that is not found out again."""
+    by_checks = [one for one in left if one.is_left_by_check]
     of_checks = ", and ".join(
         f"{'failed a check' if one.failed else 'was left undecided by a check'} in an attempt that"
         f" ended at {one.judged_at}"
         f" ({one.why.message if one.why is not None else one.check})"
-        for one in left
-        if one.is_left_by_check
+        for one in by_checks
     )
     of_pods = (
         f"failed in an attempt that ended at {one.judged_at} ({one.why.reason}), its pods were"
@@ -130,5 +130,7 @@ def _describe(left: Sequence[JudgedVersion]) -> CleanText:
         for one in left
         if one.why is not None and not one.is_left_by_check
     )
-    unasked = (f"{of_checks}, which this run does not ask",) if of_checks else ()
+    which = "a check of that name has" if len(by_checks) == 1 else "checks of those names have"
+    answer = f"{which} to pass before it is verified"
+    unasked = (f"{of_checks}, which this run does not ask: {answer}",) if by_checks else ()
     return CleanText(f"what this run judges {'; it '.join((*unasked, *of_pods))}")

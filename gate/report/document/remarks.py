@@ -71,11 +71,13 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
 
 def _iter_doubts(attempt: Attempt) -> Iterator[str]:
     """Say what was found of a version that is complete or paused, and was not found out again."""
-    applied = attempt.plan.target_set.applied
+    applied, checks = attempt.plan.target_set.applied, attempt.plan.policy.checks
     for ref, doubt in applied.doubts.items():
         ending, said = attempt.result.endings.get(ref), f"{attempt.plan.name_of(ref)}: {doubt}"
         if ending is not None and ending.outcome is Outcome.VERIFIED:
-            alone = "this run judged its pods alone, so " if ref in applied.left_by_check else ""
+            is_asked = any(check.decides and check.is_about(ref) for check in checks)
+            is_alone = ref in applied.left_by_check and not is_asked
+            alone = "this run judged its pods alone, so " if is_alone else ""
             yield f"{said}; {alone}history does not call it verified"
         elif ending is not None and ending.reason is Reason.PAUSED:
             yield said

@@ -55,8 +55,9 @@ class Prometheus:
         self._exchanges = Exchanges(access, self.address, clock, limits)
 
     def ask(self, question: MetricQuestion) -> Answered | Errored:
-        """Answer one query within the time limit, retries included."""
+        """Answer one query within the time limit, retries included, as long as it is awaited."""
         ends_at = self._clock.now() + self._exchanges.limits.answer_seconds
+        ends_at = min(ends_at, question.answer_by)
 
         def attempt() -> Answered:
             return self._ask(question, ends_at)

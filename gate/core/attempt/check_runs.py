@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt.check_subjects import about, find_served, is_about_any, subject
+from gate.core.attempt.limits import LAST_ANSWER_SECONDS
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.suspension import STOOD_STILL, extend_window
 from gate.core.checks import tick_questions
@@ -96,7 +97,9 @@ def _ask_check(
     questions = tick_questions.ask(run.check, tick.at, about_it, phase, begins=run.begins)
     if isinstance(questions, Unaskable):
         return _with_run(attempt, run.after_unaskable(tick, attempt.now, questions))
-    effect = Ask(attempt.requests.next_id, run.check.name, tick, questions)
+    answer_by = attempt.bake_ends_at + LAST_ANSWER_SECONDS
+    asked = questions.answered_by(answer_by)
+    effect = Ask(attempt.requests.next_id, run.check.name, tick, asked)
     effects.append(effect)
     return _with_run(attempt, run).with_effect(effect)
 

@@ -11,6 +11,8 @@ OVERTIME_SECONDS = 7.0
 """By how much the budgets may be exceeded in total, for questions under way."""
 ANSWER_SECONDS = 5.0
 """How long the end of the bake window waits for measurements under way, within the overtime."""
+LAST_ANSWER_SECONDS = 4.5
+"""How long after the bake window a source may try, so that its last error comes in time."""
 INSPECTION_SECONDS = 2.0
 """How long INSPECTING waits for the last read of every object, within the overtime."""
 READS_A_DEADLINE = 3

@@ -7,6 +7,8 @@ version is decided in `gate.core.checks.tick_measurement`, never by a source.
 from __future__ import annotations
 
 import enum
+import math
+from dataclasses import replace
 from typing import Final, Literal
 
 from gate.core.checks.json_path import JsonPath
@@ -18,10 +20,15 @@ NO_TEXT: Final = CleanText("")
 
 @dataclass(frozen=True, slots=True)
 class MetricQuestion:
-    """An instant query, evaluated at `at` (monotonic seconds of the gate's clock)."""
+    """An instant query, evaluated at `at` (monotonic seconds of the gate's clock).
+
+    After `answer_by`, on the same clock, nobody awaits the answer: until then the source asks again
+    what may pass, and then says why there is no answer.
+    """
 
     query: str
     at: float
+    answer_by: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +220,20 @@ class Questions:
     samples: Question | None = None
     freshness: Question | None = None
     baseline: Question | None = None
+
+    def answered_by(self, at: float) -> Questions:
+        """Return the questions with the time after which nobody awaits an answer."""
+        return Questions(
+            _answered_by(self.value, at),
+            _answered_by(self.samples, at) if self.samples is not None else None,
+            _answered_by(self.freshness, at) if self.freshness is not None else None,
+            _answered_by(self.baseline, at) if self.baseline is not None else None,
+        )
+
+
+def _answered_by(question: Question, at: float) -> Question:
+    """Return a question with its time; programs and services have a limit of their own."""
+    return replace(question, answer_by=at) if isinstance(question, MetricQuestion) else question
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import field, replace
+from typing import Final
 
 from gate.core.checks.baseline_comparison import Pairs
 from gate.core.checks.count_run import CountRun
@@ -31,6 +32,9 @@ from gate.core.checks.tick_questions import Unaskable
 from gate.core.frozen import dataclass
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
+
+_NO_ANSWER: Final = "asked, and the answer did not come in time"
+"""Of a question that the end of the phase did not wait for any longer."""
 
 
 class ConclusionKind(enum.StrEnum):
@@ -300,7 +304,7 @@ class CheckRun:
         if errors > self.check.tolerances.allowed_consecutive_errors:
             return self._says(kind, self._doubt(self.last_at) or "", Reason.CHECK_ERROR)
         if self.last is None or not counts.evidence.ticks:
-            return self._says(kind, self.last.message if self.last else "never ran", reason)
+            return self._says(kind, self._last_words or "never ran", reason)
         return self._says(kind, judged.message, reason)
 
     def _failed_at_the_end(self) -> Conclusion | None:
@@ -315,10 +319,18 @@ class CheckRun:
             return None
         return self._says(ConclusionKind.FAIL, judged.message, Reason.CHECK_FAILED)
 
+    @property
+    def _last_words(self) -> str:
+        """Say what came of the last tick, "" before any was due."""
+        if self.outstanding is not None:
+            return _NO_ANSWER
+        return self.last.message if self.last is not None else ""
+
     def _doubt(self, now: float) -> str | None:
         """Return why the check is inconclusive, None if it is not."""
         tally, bears = self.tally, self.check.tolerances
-        last = f"; last: {self.last.message}" if self.last else ""
+        said = self._last_words
+        last = f"; last: {said}" if said else ""
         if tally.consecutive_errors > bears.allowed_consecutive_errors:
             return f"{tally.consecutive_errors} errors in a row{last}"
         if bears.allowed_no_data is not None and tally.no_data > bears.allowed_no_data:
@@ -326,9 +338,7 @@ class CheckRun:
         if self._has_nothing_to_ask and self.last is not None:
             return self.last.message
         if tally.passes < bears.min_passes:
-            return (
-                f"{tally.passes} of {bears.min_passes} passes{last}" if self.last else "never ran"
-            )
+            return f"{tally.passes} of {bears.min_passes} passes{last}" if last else "never ran"
         age = (self.last_at if self.finished else now) - self.last_pass_at
         if age > self.check.max_age_seconds:
             return f"the last pass is {age:.0f}s old{last}"

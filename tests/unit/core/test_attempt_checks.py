@@ -212,7 +212,7 @@ def test_the_window_that_evidence_needs_ends_with_the_evidence() -> None:
         assert player.attempt.now == STARTED_AT + lasts
 
 
-@pytest.mark.contract("B496")
+@pytest.mark.contract("B496", "B1958")
 def test_the_end_waits_for_a_measurement_under_way_and_not_for_ever() -> None:
     """An answer at 62 s decides; one that does not come is waited for 5 s."""
     player = rolled_out(policy(check(schedule=Schedule(interval_seconds=59.0))))
@@ -227,6 +227,10 @@ def test_the_end_waits_for_a_measurement_under_way_and_not_for_ever() -> None:
     player = rolled_out(policy(check()))
     player.pass_to(STARTED_AT + 45.0)
     player.hold = (Ask,)
+    player.pass_to(STARTED_AT + 51.0)
+    [asked] = [one.questions.value for one in player.waiting if isinstance(one, Ask)]
+    assert isinstance(asked, MetricQuestion)
+    assert asked.answer_by == STARTED_AT + WINDOW + 4.5
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert player.attempt.now == STARTED_AT + WINDOW + 5.0
 

@@ -239,7 +239,7 @@ def test_the_bake_window_is_long_enough_for_evidence() -> None:
     assert least_bake_seconds([early, silent]) == 0.0
 
 
-@pytest.mark.contract("B419")
+@pytest.mark.contract("B419", "B1958")
 def test_below_a_second_of_window_nothing_is_asked() -> None:
     """It is no data, takes no count, and is asked at the next tick."""
     check = a_check(metric(text='rate(x{a="${replicaset}"}[${window}])'), Schedule(count=1))
@@ -253,6 +253,9 @@ def test_below_a_second_of_window_nothing_is_asked() -> None:
     assert run.last.message == "the window is below 1s: nothing was asked"
     assert at_end(run).kind is INCONCLUSIVE
     assert ask(check, 110.0, subject, During.ROLLOUT) != Unaskable("window")
+    (awaiting, _) = ticked(run, 110.0)
+    said = "0 of 1 passes; last: asked, and the answer did not come in time"
+    assert awaiting.conclude(115.0).message == said
 
 
 @pytest.mark.contract("B423", "B1384")

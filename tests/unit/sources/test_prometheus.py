@@ -8,6 +8,7 @@ import math
 import socket
 import ssl
 from collections.abc import Container
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -263,7 +264,7 @@ def test_what_may_pass_is_asked_again(
     assert clock.now() == 1000.2
 
 
-@pytest.mark.contract("B408", "B430")
+@pytest.mark.contract("B408", "B430", "B1958")
 @pytest.mark.parametrize(
     ("headers", "calls"),
     [({"Retry-After": "3"}, {4}), ({"Retry-After": "60"}, {1}), ({}, range(5, 11))],
@@ -284,6 +285,10 @@ def test_all_tries_end_with_the_questions_time(
     assert asked in calls
     assert 1000.0 <= clock.now() < 1010.0
     assert not headers or clock.now() == 1000.0 + 3.0 * (asked - 1)
+    started = clock.now()
+    late = error(prometheus.ask(replace(QUESTION, answer_by=started + 4.0)))
+    assert (late.why, clock.now() - started < 4.0) == (found.why, True)
+    asked = len(web.calls)
     prometheus.cancel()
     assert error(prometheus.ask(QUESTION)).trouble is Trouble.CANCELLED, "nothing as the run ends"
     assert len(web.calls) == asked

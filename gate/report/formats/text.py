@@ -15,6 +15,7 @@ from gate.duration import format_seconds
 from gate.report.advice.next_steps import next_steps
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
+from gate.report.formats.described_workloads import add_left_out, select_detailed
 from gate.report.formats.evidence_lines import evidence_lines, left_out_lines
 from gate.report.formats.labelled_rows import Block, describe_elsewhere
 from gate.report.formats.warning_rows import SHARES, Share, add_warnings
@@ -54,10 +55,9 @@ from gate.report.words.version_names import (
     serving_words,
     version_words,
 )
-from gate.report.words.worst import rank_workloads, worst_workload
+from gate.report.words.worst import rank_workloads
 
 MOST_LINES = 40
-_MOST_DETAILED = 2
 _MOST_LISTED = 8
 _FEW_LISTED = 2
 """Used if there would be no room for evidence."""
@@ -81,7 +81,7 @@ def verdict_text(result: Result, style: Style, *, is_whole: bool = False) -> str
     On a terminal two lines have to do for what happened. `is_whole` where nobody counts lines, as
     in the log of a CI job: then nothing is cut, and there may be more.
     """
-    detailed = _select_detailed(result)
+    detailed = select_detailed(result)
     quote = partial(evidence_lines, result["checks"], detailed, style, is_whole=is_whole)
     top = _above(result, style, detailed, _MOST_LISTED, is_whole=is_whole)
     if is_whole:
@@ -113,6 +113,7 @@ def _above(
     _listing(block, result, style, most_listed)
     for workload in detailed:
         _details(block, result, workload)
+    add_left_out(block, result, detailed)
     if not detailed and (result["workloads"] or result["outcome"] != Outcome.APPLIED):
         block.row("why", f"{result['reason']}: {result['message']}", lines=4)
     for line in check_lines(result["checks"], style):
@@ -197,18 +198,6 @@ def _running_version(workload: WorkloadResult) -> Version | None:
             return workload["baseline"]
         case _:
             return None
-
-
-def _select_detailed(result: Result) -> list[WorkloadResult]:
-    """Return the workloads to describe in detail: the only one, or the bad ones."""
-    workloads = result["workloads"]
-    if len(workloads) < 2:  # noqa: PLR2004 - several
-        return workloads
-    bad = [d for d in workloads if d["evidence"]]
-    worst = worst_workload(result)
-    if worst is None or worst["outcome"] == Outcome.VERIFIED:
-        return []
-    return [worst, *(d for d in bad if d is not worst)][:_MOST_DETAILED]
 
 
 def _details(block: Block, result: Result, workload: WorkloadResult) -> None:

@@ -156,6 +156,25 @@ def test_evidence_comes_before_the_lint(code: LintCode) -> None:
     assert whole.count(f"[{code}]") == 2, "as many as ever"
 
 
+@pytest.mark.contract("B1959")
+@pytest.mark.parametrize("is_whole", [True, False])
+@pytest.mark.parametrize(
+    ("failed", "left"), [(2, ""), (3, "web-2"), (7, "web-2, deployment/web-3, deployment/web-4")]
+)
+def test_what_is_not_described_beside_others_is_named(
+    failed: int, left: str, *, is_whole: bool
+) -> None:
+    """Two of those that failed are; nobody takes them for all there are."""
+    result = crowded(7)
+    for one in result["workloads"][1:failed]:
+        one["causes"], one["reason"] = [cause_of("CrashLoop", "said", 1)], Reason.CRASH_LOOP
+        one["evidence"] = [log_result()]
+    text = " ".join(verdict_text(result, Style(), is_whole=is_whole).split())
+    more = " and 2 more" if failed == 7 else ""
+    said = f"deployment/{left}{more}, too: the result document has why (--output json)"
+    assert (said in text, "has why" in text) == (bool(left), bool(left)), text
+
+
 @pytest.mark.contract("B1880")
 def test_warnings_of_what_happened_are_not_the_lints() -> None:
     """They are shown whole where they fit, whatever brackets are in them."""

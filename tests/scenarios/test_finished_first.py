@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 import pytest
@@ -16,6 +17,7 @@ from tests.bed.expectations import (
 from tests.bed.interrupting import CRASHED
 from tests.bed.leases import held_locks
 from tests.bed.scene import Scene, crashing, web
+from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import SLOW, kill_apply, recover, signal_at
@@ -129,3 +131,55 @@ def test_a_recovery_that_was_cut_off_hides_no_record(
         assert_runs(scene.objects, "shop/web:4")
     assert images(scene.objects.get("deployments", "db")) == ["shop/db:1"]
     assert held_locks(scene) == []
+
+
+STUCK = web(behaviour="never-ready", progress_deadline_seconds=60)
+API = web(name="api", behaviour="never-ready", progress_deadline_seconds=20)
+PAST_IT = r"rollout-gate recover \w+ -n shop --context sandbox --timeout 5"
+
+
+@pytest.mark.contract("B1948", "B1949")
+@pytest.mark.parametrize(
+    ("left", "flags", "is_closed"),
+    [
+        ((STUCK,), (), True),
+        longer((STUCK, API), (), False),
+        ((STUCK,), ("--on-first-failure", "scale-to-zero"), False),
+        longer((STUCK,), ("--on-failure", "pause"), False),
+    ],
+    ids=["alone", "another", "scaled", "pause"],
+)
+def test_a_first_version_that_was_left_incomplete_holds_up_no_fix(
+    scene: Scene,
+    program: PlayedGate,
+    left: tuple[JSON, ...],
+    flags: tuple[str, ...],
+    *,
+    is_closed: bool,
+) -> None:
+    """Its deadline is awaited only where its failure would change something, or is not ours."""
+    kill_apply(scene, program, *left, line="progress", flags=flags)
+    fix = scene.manifest(web(2, min_ready_seconds=2))
+    foreseen = scene.gate("apply", "-f", fix, "--dry-run").stderr
+    result = scene.gate("apply", "-f", fix, "--output", "json")
+    assert_verified(result)
+    assert (result.duration_seconds < 10) is is_closed, str(result)
+    assert ("would first close it as interrupted: nothing of it can be" in foreseen) is is_closed
+    assert bool(re.search(f"to wait for that, {PAST_IT}", foreseen)) is not is_closed
+    said = f"to wait for that, end this run and then: {PAST_IT}"
+    assert bool(re.search(said, result.stderr)) is not is_closed
+    if is_closed:
+        assert "left of deployment/web: interrupted before it was complete; " in result.stderr
+        assert warned(result, "deployment/web: failed: Interrupted: the gate ended before")
+        shown = scene.gate("history", "web").stdout
+        assert re.search(r"verified 0s ago +shop/web:2 .*\n +1 .* interrupted ", shown)
+    assert not held_locks(scene)
+
+
+@pytest.mark.contract("B1948")
+def test_a_restart_awaits_no_first_version_either(scene: Scene, program: PlayedGate) -> None:
+    """It replaces the pods that never got ready; a `resume` goes on with them."""
+    kill_apply(scene, program, STUCK, line="progress")
+    with scene.gate.start("restart", "web") as running:
+        running.wait_for_line("recover +closing what attempt .* left of deployment/web: inter")
+        running.wait_for_line("applied +deployment/web changed", 5.0)

@@ -54,7 +54,8 @@ def run_apply(start: CommandStart) -> Attempt | Passed:
     # Recover: finish what a gate that died under these locks left, and await its Jobs.
     ended = await_early_runs(context, manifest)
     if ended is None:
-        ends = finish_open_records(Recovery(context))
+        rewrites = [item.lasting_ref for item in manifest.workloads]
+        ends = finish_open_records(Recovery(context, rewrites=rewrites))
         ended = cut_off(ends) or await_left_runs(context, manifest, ends)
     if ended is not None:
         return ended

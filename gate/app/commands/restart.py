@@ -48,7 +48,7 @@ def restart(world: World, settings: Settings, name: str) -> int:
 def run_restart(start: CommandStart, name: str) -> Attempt:
     """Go through the phases of a command about one workload, unless it runs once."""
     refuse_single_run(name, "cannot be restarted", _OF_RUNS)
-    return run_single(start, name, plan_restart)
+    return run_single(start, name, plan_restart, makes_version=True)
 
 
 def plan_restart(context: CommandContext, name: str) -> Ready:

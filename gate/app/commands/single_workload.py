@@ -33,11 +33,16 @@ _Read = TypeVar("_Read")
 
 
 def run_single(
-    start: CommandStart, name: str, plan: Callable[[CommandContext, str], Ready]
+    start: CommandStart,
+    name: str,
+    plan: Callable[[CommandContext, str], Ready],
+    *,
+    makes_version: bool = False,
 ) -> Attempt:
     """Go through the phases of a command about one workload; they are those of an apply.
 
-    `plan` is called under the lock, once what a dead gate left is finished.
+    `plan` is called under the lock, once what a dead gate left is finished. `makes_version` says
+    whether it rolls out another version, so that no first version needs to be awaited.
     """
     with start.ends_at_signal():
         # Connect and guard: the right cluster, and a workload that may be changed.
@@ -48,7 +53,8 @@ def run_single(
         context = context.with_locks([lock_of(live.object.ref)])
 
     # Recover: finish what a gate that died under this lock left.
-    ends = finish_open_records(Recovery(context))
+    rewrites = (live.object.ref,) if makes_version else ()
+    ends = finish_open_records(Recovery(context, rewrites=rewrites))
     name_left_runs(context, ends)
     ended = cut_off(ends)
     if ended is not None:

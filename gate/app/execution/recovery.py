@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -10,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from gate.app.command_context import CommandContext
+from gate.app.execution.recovery_words import CLOSED, describe_way
 from gate.app.execution.restoration_trials import find_returned
 from gate.app.execution.run import Ready, run
 from gate.app.locks.keeper import Keeper
@@ -35,8 +35,8 @@ from gate.core.plan.record import Record
 from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.replaced_objects import find_not_replaced
 from gate.core.recovery.resumption import Found, resume
+from gate.core.recovery.rewritten_version import close_if_rewritten
 from gate.core.rollout.snapshot import Snapshot
-from gate.duration import format_seconds
 from gate.errors import GateError, RefusedError
 from gate.kube.reads.quorum_reads import Reader
 from gate.kube.rights.access import list_needed
@@ -73,12 +73,14 @@ class Recovery:
     """Finishes attempts.
 
     `budgets` says whether the settings' timeouts replace the record's. An attempt of a command in
-    `undone` is taken back, whether or not its writes are complete.
+    `undone` is taken back, whether or not its writes are complete. `rewrites` are the workloads
+    that the run writes next: a first version of theirs is not awaited (`close_if_rewritten`).
     """
 
     context: CommandContext
     budgets: bool = False
     undone: tuple[str, ...] = ()
+    rewrites: Collection[Ref] = ()
 
     def finish(self, keeper: Keeper, lock: Lock) -> Attempt | None:
         """Finish the attempt whose record is in one of our locks; None if nothing is left to do.
@@ -124,19 +126,19 @@ class Recovery:
             )
             self.context.console.warn(f"{ref}: {why}: the next apply runs it")
         plan = self._with_its_gate(plan, keeper.holders_before.get(lock), lock)
-        way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
+        closed = close_if_rewritten(plan, self.rewrites, session.clock.now())
         page = record.origin.run_url
         run, _, number = record.attempt_id.rpartition(" ")
         by = f"attempt {number} of {run}" if run else f"attempt {number}"
         by = f"{by} ({page})" if page else by
-        patience = _describe_patience(plan)
         named = name_followed((one.ref for one in record.followed), lock)
-        self.context.console.note(
-            "recover", f"finishing what {by} left of {named}: {way}{patience}"
-        )
+        past = "" if self.budgets else recovery_command(session.connection.cluster, lock)
+        way = CLOSED if closed else describe_way(plan, past, session.clock.now())
+        verb = "closing" if closed else "finishing"
+        self.context.console.note("recover", f"{verb} what {by} left of {named}: {way}")
         lane = keeper.lane(session.inbox, lock, stays=True)
         context = replace(self.context, session=session, lock_lane=lane, tape=None)
-        return Ready(context, plan, watching)
+        return Ready(context, closed or plan, watching)
 
     def _with_its_gate(self, plan: Plan, holder: Holder | None, lock: Lock) -> Plan:
         """Note in the plan if the attempt's gate, whose lock was released, may still run."""
@@ -197,17 +199,6 @@ class Recovery:
             record = without_namespaces(record, gone)
         _require_locked(lock, _list_refs(record), keeper.namespaces_of(lock))
         return record
-
-
-def _describe_patience(plan: Plan) -> str:
-    """Say how long nothing may move on the way out, "" if no clock runs or it goes back."""
-    if plan.resumed is None or plan.resumed.back:
-        return ""
-    lives = ((target.snapshot.kind, target.snapshot.live) for target in plan.targets)
-    found = ((kind, live) for kind, live in lives if live is not None)
-    limits = (kind.deadline_seconds(live, plan.policy) for kind, live in found)
-    longest = max((one for one in limits if one < math.inf), default=0.0)
-    return f"; fails after {format_seconds(longest)} without progress" if longest else ""
 
 
 def _list_refs(record: Record) -> list[Ref]:

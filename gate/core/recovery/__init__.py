@@ -7,4 +7,5 @@ __all__ = [
     "replaced_objects",
     "resumption",
     "returned_otherwise",
+    "rewritten_version",
 ]

@@ -15,6 +15,10 @@ def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     Back, too, if health checks had still to decide about it and the attempt that was cut off ran
     with on-inconclusive: rollback. Nobody asks them again.
 
+    Where nothing served before, there is nothing to go back to: a first version that was written
+    is followed until it is complete or fails. --timeout 5 does not wait for that. An apply that
+    writes the same workloads again does not wait either: it closes the attempt as interrupted.
+
     In a pipeline, let it be the last step, one that always runs. Without a NAME it finishes all
     attempts of the namespace. Safe at any time, and twice.
 

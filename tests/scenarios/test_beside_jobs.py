@@ -109,7 +109,7 @@ def test_every_command_names_an_unfinished_attempt_alike(scene: Scene) -> None:
     said = [interrupt(scene, *bodies).stdout]
     named = "job/migrate, deployment/web, deployment/api"
     command = f"rollout-gate recover api {PLACE}"
-    line = f"the attempt on {named} is unfinished; to finish it: {command}\n"
+    line = f"the attempt on {named} is unfinished; to finish it (back if incomplete): {command}\n"
     for asked in (
         ("locks",),
         ("history", "web"),

@@ -82,7 +82,7 @@ def test_a_rehearsal_says_what_an_apply_would_first_finish(
     assert (back.exit_code, *_how(back)) == (0, "observed", "DryRun"), str(back)
     assert warned(
         back,
-        "deployment/web is unfinished; to finish it: rollout-gate recover web",
+        "deployment/web is unfinished; to finish it (back if incomplete): rollout-gate recover web",
         "an apply would first take it back, by what is there now: deployment/web to revision 1",
     ), str(back)
     assert "would first finish an earlier attempt" in back.document["message"]

@@ -14,7 +14,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
-from tests.bed.interrupting import CRASHED
+from tests.bed.interrupting import CRASHED, interrupted
 from tests.bed.leases import held_locks
 from tests.bed.scene import Scene, crashing, web
 from tests.cluster.kubelet.api import JSON
@@ -174,6 +174,20 @@ def test_a_first_version_that_was_left_incomplete_holds_up_no_fix(
         shown = scene.gate("history", "web").stdout
         assert re.search(r"verified 0s ago +shop/web:2 .*\n +1 .* interrupted ", shown)
     assert not held_locks(scene)
+
+
+@pytest.mark.contract("B1950", "B1951")
+def test_a_first_version_is_followed_by_recover_until_its_timeout(scene: Scene) -> None:
+    """It goes nowhere back, and what leads to `recover` says so."""
+    with scene.applying(STUCK) as running:
+        result = interrupted(running, "progress")
+    first = "(nothing served before to go back to: it is followed until it is complete or fails;"
+    assert first in one_line(report(scene, result))
+    way = "to finish it (if all was written, followed until it is complete or fails): rollout-gate"
+    assert way in scene.gate("status", "web").stdout
+    ended = recover(scene, "web", "--timeout", "5")
+    assert ended.exit_code == 6, str(ended)
+    assert ended.duration_seconds < 10
 
 
 @pytest.mark.contract("B1948")

@@ -158,7 +158,7 @@ def test_attempts_without_a_deployment_are_named_by_their_objects(
         maps = [manifests.config_map(f"{letter}{number}", {"mode": "one"}) for number in range(12)]
         kill_apply(scene, program, *maps, line=f"applied +configmap/{letter}1 ")
     shown = program("locks").stdout
-    assert shown.count("is unfinished; to finish it: rollout-gate recover") == 2
+    assert shown.count("unfinished; to finish it (back if incomplete): rollout-gate recover") == 2
     finished = program("recover").stderr
     for letter in "ab":
         assert f"configmap/{letter}0 and 11 more: " in finished
@@ -176,12 +176,18 @@ def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> N
     assert row["holder"] == lease(scene)["spec"]["holderIdentity"]
     shown = program("locks").stdout
     assert "dead, unfinished" in shown
-    assert "deployment/web is unfinished; to finish it: rollout-gate recover web" in shown
+    assert (
+        "deployment/web is unfinished; to finish it (back if incomplete): rollout-gate recover web"
+        in shown
+    )
     assert_usage(program("locks", "--release", "web"), "confirmation")
     freed = program("locks", "--release", "deployment.apps/web", "--yes")
     assert freed.exit_code == 0, str(freed)
     assert "whose process has ended; it is free" in freed.stderr
-    assert "its attempt is unfinished; to finish that: rollout-gate recover web" in freed.stderr
+    assert (
+        "its attempt is unfinished; to finish that (back if incomplete): rollout-gate recover web"
+        in freed.stderr
+    )
     assert "takes the lock again" not in freed.stderr
     assert "free, unfinished" in program("locks").stdout
     assert_refused(program("locks", "--release", "api", "--yes"), "NotFound", "deployment/api")
@@ -211,7 +217,7 @@ def test_all_namespaces_are_listed_and_recovered(
         ["blog", "deployment/post"],
         ["shop", "deployment/web"],
     ]
-    steps = [line.partition("to finish it: ")[2] for line in lines[3:]]
+    steps = [line.partition("to finish it (back if incomplete): ")[2] for line in lines[3:]]
     assert ["recover post -n blog" in steps[0], "recover web -n shop" in steps[1]] == [True, True]
     assert len(steps) == 2
     rows = json.loads(program("locks", "--all-namespaces", "--output", "json").stdout)

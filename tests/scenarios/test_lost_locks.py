@@ -196,9 +196,8 @@ def test_a_lock_that_was_released_under_a_run(
             released.stderr,
         ), str(released)
         assert "takes the lock again within 15s" in released.stderr
-        assert "unfinished; once that run has ended, to finish it: rollout-gate recover web" in (
-            released.stderr
-        )
+        once = "unfinished; once that run has ended, to finish it (back if incomplete)"
+        assert f"{once}: rollout-gate recover web" in released.stderr
         shown = program("locks").stdout
         assert "released, unfinished" in shown
         assert f"was released from {holder}, which may still be at work" in shown

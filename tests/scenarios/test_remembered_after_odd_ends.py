@@ -241,7 +241,10 @@ def test_beside_a_record_recover_is_advised(scene: Scene, program: PlayedGate, h
     shown = scene.gate("verify", "web", "--timeout", "5s")
     assert "rollout-gate recover web" in shown.stdout
     rows = scene.gate("history", "web").stdout
-    assert "deployment/web is unfinished; to finish it: rollout-gate recover web" in rows
+    assert (
+        "deployment/web is unfinished; to finish it (back if incomplete): rollout-gate recover web"
+        in rows
+    )
     assert "<-" not in rows
     assert "undo" not in shown.stdout + rows
     assert recover(scene, "web").exit_code == 4

@@ -118,7 +118,7 @@ def test_a_revision_that_a_dead_undo_renumbered_is_named_with_its_recovery(
     again = undo(scene, "--to-revision", "2")
     assert_refused(again, "NotFound", "deployment/web has no revision 2")
     assert "the revisions are: 1, 3, 4; revision 2 is revision 4 now" in again.stderr
-    assert "to finish it: rollout-gate recover web" in again.stderr
+    assert "to finish it (back if incomplete): rollout-gate recover web" in again.stderr
     assert_verified(scene.gate("recover", "web", *DOCUMENT))
     assert_runs(scene.objects, "shop/web:2")
 

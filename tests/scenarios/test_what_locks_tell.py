@@ -41,7 +41,7 @@ def test_what_may_not_be_read_of_locks_is_said(
     assert judged.document["warnings"] == [UNREAD]
 
 
-@pytest.mark.contract("B1671")
+@pytest.mark.contract("B1671", "B1951")
 @pytest.mark.sandbox_only("what is said of locks")
 def test_the_role_of_verify_is_enough_to_read_what_locks_tell(
     scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
@@ -51,7 +51,10 @@ def test_the_role_of_verify_is_enough_to_read_what_locks_tell(
     kill_apply(scene, program, web(2, behaviour=SLOW))
     role = next(yaml.safe_load_all(scene.gate("verify", "web", "--rbac").stdout))
     gate = gate_with_rules(role["rules"])
-    assert "is unfinished; to finish it: rollout-gate recover web" in gate("status", "web").stdout
+    assert (
+        "is unfinished; to finish it (back if incomplete): rollout-gate recover web"
+        in gate("status", "web").stdout
+    )
     of_job = next(yaml.safe_load_all(scene.gate("verify", "job/migrate", "--rbac").stdout))
     verbs = [rule["verbs"] for rule in of_job["rules"] if "leases" in rule["resources"]]
     assert verbs == [["get", "list"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from gate.app.command_context import CommandContext, connect
@@ -11,7 +11,12 @@ from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.keeper import RENEWAL_SECONDS
 from gate.app.locks.lock_state import LockState, is_dead, state_of, what_is_known_of
-from gate.app.locks.unfinished_attempt import describe_unfinished, recovery_command
+from gate.app.locks.unfinished_attempt import (
+    describe_finish,
+    describe_unfinished,
+    read_open_record,
+    recovery_command,
+)
 from gate.app.preflight import first_questions
 from gate.app.preflight.first_questions import require_namespace
 from gate.app.runtime.command_start import CommandStart
@@ -135,17 +140,15 @@ def _release(context: CommandContext) -> int:
     if not settings.yes and not ask_for_consent(context.world, held):
         console.note("lock", f"{lock} is still held by {held.holder}")
         return 0
-    is_unfinished = bool(record_places(leases.read, held))
+    left = record_places(leases.read, held)
     leases.release_for(held, session.clock.wall())
-    for said in _iter_release_lines(
-        held, leases.cluster, context.world.processes, is_unfinished=is_unfinished
-    ):
+    for said in _iter_release_lines(held, leases.cluster, context.world.processes, left=left):
         console.note("lock", said)
     return 0
 
 
 def _iter_release_lines(
-    held: Held, cluster: ClusterName, processes: Processes, *, is_unfinished: bool
+    held: Held, cluster: ClusterName, processes: Processes, *, left: Sequence[Held]
 ) -> Iterator[str]:
     """Say whose lock was released, what its holder does if still alive, and what is unfinished."""
     lock, known = held.lock, what_is_known_of(held.holder, processes)
@@ -156,10 +159,11 @@ def _iter_release_lines(
             f"if that run is alive it goes on and takes the lock again within {_RENEWAL}; where"
             " another run has it by then, it stops and writes nothing more (exit 8)"
         )
-    if is_unfinished:
+    if left:
+        way = describe_finish(read_open_record(left[0]))
         recovery = recovery_command(cluster, lock)
         when = "to finish that" if has_ended else "once that run has ended, to finish it"
-        yield f"its attempt is unfinished; {when}: {recovery}"
+        yield f"its attempt is unfinished; {when}{way}: {recovery}"
 
 
 def _parse_lock(namespace: str, name: str) -> Lock:

@@ -12,12 +12,15 @@ from gate.app.locks.lock_state import LockState, state_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.cluster_name import ClusterName
+from gate.core.checks.spec import OnInconclusive
 from gate.core.frozen import dataclass
 from gate.core.kinds.registry import has_way_back
+from gate.core.model.fact import Known
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.record import Record
+from gate.core.rollout.policy import OnFailure
 from gate.core.versions.history import History
 from gate.kube.answers.failures import ApiError, Forbidden
 from gate.kube.kinds.registry import find_by_word
@@ -123,15 +126,32 @@ def describe_unfinished(session: Session, place: Held, processes: Processes) -> 
     if state is LockState.HELD or not place.record:
         return ""
     command = recovery_command(session.connection.cluster, place.lock)
+    record = read_open_record(place)
+    way = describe_finish(record)
     if state is LockState.RELEASED:
         return (
             f"{place.lock} was released from {place.holder.held_last_by}, which may still be at"
-            f" work; once it has ended, to finish it: {command}"
+            f" work; once it has ended, to finish it{way}: {command}"
         )
-    record = read_open_record(place)
     refs = [one.ref for one in record.followed] if record is not None else []
     attempt = "the attempt on " if len(refs) > 1 else ""
-    return f"{attempt}{name_followed(refs, place.lock)} is unfinished; to finish it: {command}"
+    return f"{attempt}{name_followed(refs, place.lock)} is unfinished; to finish it{way}: {command}"
+
+
+def describe_finish(record: Record | None) -> str:
+    """Return which way a recovery would go, to be said beside its command; "" if not known."""
+    if record is None:
+        return ""
+    response, followed = record.policy.response, record.followed
+    if record.leg is Leg.BACK:
+        return " (back)"
+    if record.checks and response.on_inconclusive is OnInconclusive.ROLLBACK:
+        return " (back: its checks had still to decide)"
+    goes_back = response.on_failure is OnFailure.ROLLBACK and not record.policy.observe
+    is_first = followed and not any(isinstance(one.baseline, Known) for one in followed)
+    if is_first or not goes_back:
+        return " (if all was written, followed until it is complete or fails)"
+    return " (back if incomplete)"
 
 
 def name_followed(refs: Iterable[Ref], lock: Lock) -> str:

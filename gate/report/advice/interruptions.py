@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.report.advice.commands import recovery_step, step_about
+from gate.report.advice.finishing import describe_finishing
 from gate.report.advice.fixed_steps import RESUME, RESUME_AT_LAST
 from gate.report.advice.step import Step
 from gate.report.advice.undo import undo_steps
@@ -18,11 +19,6 @@ from gate.report.words.single_run import is_left_open
 from gate.report.words.version_names import baseline_words
 
 _MOST_RESUMED: Final = 3
-_FINISH: Final = "finish what this run left (back if incomplete, unless failures are kept):"
-_FINISH_WITH_CHECKS: Final = (
-    "finish what this run left (back if incomplete, unless failures are kept; back with"
-    " --on-inconclusive rollback, too: nobody asks its checks again):"
-)
 _CLOSE: Final = "close the attempt; nothing of it can be taken back:"
 
 
@@ -47,7 +43,7 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     elif any(map(is_unwritten, result["workloads"])):
         yield from _half_written(result, worst)
     elif result["recoverable"]:
-        finish = _FINISH_WITH_CHECKS if result["checks"] else _FINISH
+        finish = describe_finishing(result)
         finish = finish if was_to_go_back else f"then {finish}"
         yield recovery_step(result, _CLOSE if has_run_alone(result) else finish)
     elif worst["changed"]:

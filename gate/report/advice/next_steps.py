@@ -32,6 +32,7 @@ from gate.report.advice.deletions import (
     is_namespace_going,
     say_namespace_goes,
 )
+from gate.report.advice.finishing import describe_finishing
 from gate.report.advice.fixed_steps import RESUME, RESUME_AT_LAST
 from gate.report.advice.interruptions import after_interrupt
 from gate.report.advice.kinds import advise_on_left_runs, kind_advice
@@ -136,7 +137,7 @@ def _for_state(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         case Outcome.LOST_CONTACT:
             yield step_about(result, worst, f"{_once_it_answers(result)}, look:", "status")
             if result["recoverable"]:
-                yield recovery_step(result, "then finish what this run left:")
+                yield recovery_step(result, f"then {describe_finishing(result)}")
             else:
                 yield Step("then apply again: it goes on from what runs")
         case Outcome.INTERRUPTED:
@@ -184,8 +185,9 @@ def _once_it_answers(result: Result) -> str:
 def _for_bad_version(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if result["recoverable"]:
         text = (
-            "an attempt left this unfinished; to finish it, forward if complete, back if not, or"
-            " if checks had still to decide and it had --on-inconclusive rollback:"
+            "an attempt left this unfinished; to finish it, forward if it is complete or nothing"
+            " served before, back if not, or if checks had still to decide and it had"
+            " --on-inconclusive rollback:"
         )
         yield recovery_step(result, text)
     elif worst["baseline"] is not None and not was_never_left(result, worst):

@@ -236,13 +236,14 @@ def test_the_explanation_has_every_word_for_a_kind() -> None:
     ]
 
 
-@pytest.mark.contract("B1909")
+@pytest.mark.contract("B1909", "B1950")
 def test_the_help_of_recover_says_when_it_goes_back(capsys: pytest.CaptureFixture[str]) -> None:
     """What is complete goes back, too, as the attempt that was cut off was told."""
     assert run(["recover", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "Forward if the new version is complete, back otherwise. Back, too, if health" in shown
     assert "ran with on-inconclusive: rollback" in shown
+    assert "there is nothing to go back to: a first version that was written is followed" in shown
 
 
 @pytest.mark.contract("B1132")

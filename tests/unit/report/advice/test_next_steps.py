@@ -395,6 +395,19 @@ def test_what_undecided_checks_ask_of_a_recovery_is_said(*, has_checks: bool) ->
     assert "it had --on-inconclusive rollback" in next_steps(left)[0].text
 
 
+@pytest.mark.contract("B1950", "B1951")
+@pytest.mark.parametrize("outcome", [Outcome.INTERRUPTED, Outcome.LOST_CONTACT])
+def test_which_way_a_recovery_goes_is_said_beside_it(outcome: Outcome) -> None:
+    """A first version goes nowhere; what was going back goes on so."""
+    web: Any = workload_result(outcome, Reason.INTERRUPTED)
+    result = result_of(web) | {"recoverable": True}
+    assert "(back if incomplete, unless failures are kept):" in next_steps(result)[-1].text
+    web["baseline"] = None
+    assert "(nothing served before to go back to: it is followed" in next_steps(result)[-1].text
+    result["rollback"] = wrote_back("")["rollback"]
+    assert next_steps(result)[-1].text.endswith("finish what this run left (back):")
+
+
 @pytest.mark.contract("B911", "B1841")
 def test_a_way_back_of_which_nothing_was_written_is_to_be_finished_and_not_watched() -> None:
     """A signal came while the server did not answer: what runs is not what was meant to."""

@@ -1,0 +1,35 @@
+"""What `recover` will do with what a run left, said beside the command.
+
+It is decided by what is there then: `gate.core.recovery.resumption`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gate.report.kinds import registry
+from gate.report.schema.result import Result
+from gate.report.words.half_applied import is_unwritten
+
+_LEFT: Final = "finish what this run left"
+_BACK: Final = f"{_LEFT} (back):"
+_EITHER: Final = f"{_LEFT} (back if incomplete, unless failures are kept):"
+_WITH_CHECKS: Final = (
+    f"{_LEFT} (back if incomplete, unless failures are kept; back with --on-inconclusive rollback,"
+    " too: nobody asks its checks again):"
+)
+_FIRST: Final = (
+    f"{_LEFT} (nothing served before to go back to: it is followed until it is complete or fails;"
+    " --timeout 5 does not wait for that):"
+)
+
+
+def describe_finishing(result: Result) -> str:
+    """Say that `recover` finishes what a run left, and which way that goes."""
+    if result["rollback"] is not None:
+        return _BACK
+    lasting = [one for one in result["workloads"] if not registry.of_entry(one).runs_once]
+    is_whole = not any(map(is_unwritten, result["workloads"]))
+    if is_whole and lasting and all(one["baseline"] is None for one in lasting):
+        return _FIRST
+    return _WITH_CHECKS if result["checks"] else _EITHER

@@ -138,7 +138,7 @@ API = web(name="api", behaviour="never-ready", progress_deadline_seconds=20)
 PAST_IT = r"rollout-gate recover \w+ -n shop --context sandbox --timeout 5"
 
 
-@pytest.mark.contract("B1948", "B1949")
+@pytest.mark.contract("B1948", "B1949", "B1952")
 @pytest.mark.parametrize(
     ("left", "flags", "is_closed"),
     [
@@ -173,6 +173,9 @@ def test_a_first_version_that_was_left_incomplete_holds_up_no_fix(
         assert warned(result, "deployment/web: failed: Interrupted: the gate ended before")
         shown = scene.gate("history", "web").stdout
         assert re.search(r"verified 0s ago +shop/web:2 .*\n +1 .* interrupted ", shown)
+        undo = scene.gate("undo", "web", "--dry-run").stderr
+        assert "no other good version to return to" in undo
+        assert "rolled back already" not in undo
     assert not held_locks(scene)
 
 

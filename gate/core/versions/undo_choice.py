@@ -171,15 +171,15 @@ def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | No
     """Return the version from which the last attempt returned to what runs, None if there is none.
 
     An attempt that rolls back is remembered as two judgements: what was not verified, then what
-    serves.
+    serves (`History.has_come_back`).
     """
     live = snapshot.live
     if live is None or len(history.versions) < 2:  # noqa: PLR2004 - the two judgements
         return None
     left, serves = history.versions[-2:]
-    of_one_attempt = bool(serves.attempt_id) and left.attempt_id == serves.attempt_id
-    runs_again = serves.verified and serves.template == template_digest(live.template)
-    return left if of_one_attempt and runs_again and not left.verified else None
+    has_returned = not left.verified and serves.verified and history.has_come_back(serves)
+    runs_again = serves.template == template_digest(live.template)
+    return left if has_returned and runs_again else None
 
 
 def is_restored(snapshot: Snapshot, history: History) -> bool:

@@ -90,7 +90,9 @@ def test_watching_ends_with_what_a_gate_left_meanwhile(
             running.kill()
             watched = watching.wait()
     assert (watched.exit_code, "complete" in watched.stdout) == (0, True), str(watched)
-    left = "deployment/web is unfinished; to finish it: rollout-gate recover web"
+    left = (
+        "deployment/web is unfinished; to finish it (back if incomplete): rollout-gate recover web"
+    )
     assert one_line(watched.stderr).count(left) == 1, str(watched)
 
 

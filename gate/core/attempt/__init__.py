@@ -7,6 +7,7 @@ __all__ = [
     "check_subjects",
     "contact",
     "doubt",
+    "dropped_fields",
     "ending",
     "history_entries",
     "last_look",

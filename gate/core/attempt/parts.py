@@ -8,6 +8,7 @@ from dataclasses import field
 
 from gate.core.attempt.contact import Contact
 from gate.core.attempt.doubt import Doubt
+from gate.core.attempt.dropped_fields import DroppedFields
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.last_look import Finding, LeftObject
 from gate.core.attempt.pod_replacement import Replacement
@@ -144,8 +145,8 @@ class Ledger:
     `live` is the latest state that was read or written, `written` what the way out left, `restored`
     what the way back left, in this order. `left` is each object as our last write on either leg
     left it, `findings` its state at the end. `left_alone` are objects that somebody else has since
-    changed, `dropped_paths` and `kept_paths` others' fields that the way back left out or sent
-    along.
+    changed, `dropped` the fields that the way back left out, `kept_paths` those of others that it
+    sent along.
     """
 
     live: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
@@ -156,7 +157,7 @@ class Ledger:
     deleted: tuple[Ref, ...] = ()
     left_alone: tuple[Ref, ...] = ()
     findings: FrozenMap[Ref, Finding] = field(default_factory=FrozenMap)
-    dropped_paths: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
+    dropped: FrozenMap[Ref, DroppedFields] = field(default_factory=FrozenMap)
     kept_paths: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
 
 

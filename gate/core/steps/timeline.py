@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from gate.core.attempt.awaited_objects import find_awaited, readiness_of
+from gate.core.attempt.dropped_fields import DroppedFields
 from gate.core.attempt.parts import Retry, Undecided
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
@@ -189,11 +190,9 @@ def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
         yield "left", f"{after.plan.name_of(ref)}: somebody else {did} it since; left alone"
     yield from _uses_of_others(before, after)
     yield from describe_refusals(before, after)
-    for ref, paths in after.ledger.dropped_paths.items():
-        known = before.ledger.dropped_paths.get(ref, ())
-        if new := [path for path in paths if path not in known]:
-            dropped = ", ".join(new)
-            yield "dropped", f"{after.plan.name_of(ref)}: left as others have it: {dropped}"
+    for ref, dropped in after.ledger.dropped.items():
+        if ref in after.ledger.restored and ref not in before.ledger.restored:
+            yield from _describe_dropped(after.plan.name_of(ref), dropped)
     for ref, paths in after.ledger.kept_paths.items():
         if ref not in before.ledger.kept_paths:
             added = f"another run of the gate has added {', '.join(paths)}"
@@ -212,6 +211,15 @@ def _uses_of_others(before: Attempt, after: Attempt) -> Iterator[Line]:
     for ref, state in after.plan.target_set.brought.items():
         if ref not in before.plan.target_set.brought:
             yield "rollback", f"{after.plan.name_of(ref)} goes back to {state}"
+
+
+def _describe_dropped(name: str, dropped: DroppedFields) -> Iterator[Line]:
+    """Say what the way back of an object left, once it is written."""
+    if dropped.theirs:
+        yield "dropped", f"{name}: left as others have it: {', '.join(dropped.theirs)}"
+    if dropped.unfit:
+        unfit = ", ".join(dropped.unfit)
+        yield "dropped", f"{name}: not returned, since it does not fit beside that: {unfit}"
 
 
 def _why_again(attempt: Attempt, retry: Retry) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from gate.core.model.body import Body
 from gate.core.model.environment_values import with_values
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.ssa import field_set
 from gate.core.ssa.applied_fields import applied_digest
+from gate.core.ssa.field_set import paths
+from gate.core.ssa.held_fields import held_fields
 from gate.core.ssa.managed_fields import KUBECTL_APPLIERS
 from gate.core.ssa.template_owners import fields_that_stay
 from gate.core.versions.history import History
@@ -41,6 +44,19 @@ def _conflicting(live: LiveObject, choice: Choice, history: History) -> Iterator
     is_as_applied = version is not None and version.members.get(live.ref) == applied_digest(live)
     if is_as_applied and revision is not None:
         yield from fields_that_stay(live, revision.template, taken_over)
+
+
+def find_held_beside_template(live: LiveObject, body: Body) -> set[str]:
+    """Return whose fields outside the pod template an undo that applies `body` is refused for.
+
+    The number of replicas stays in any undo.
+    """
+    held = held_fields(live, body, taken_by_undo(live))
+    return {manager for manager, fields in held.items() if any(map(_is_beside, paths(fields)))}
+
+
+def _is_beside(path: str) -> bool:
+    return not path.startswith(("spec.template", "spec.replicas"))
 
 
 def _wanted_fields(live: LiveObject, choice: Choice, history: History) -> dict[str, Any]:

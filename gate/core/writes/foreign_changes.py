@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -196,6 +197,51 @@ def without_conflicts(
         body = remove_field(body, path)
     smaller = replace(write, body=Body.of(body))
     return (None, ()) if smaller == write else (smaller, others)
+
+
+def without_unfit(
+    write: PlannedWrite, changed: Fields | None, written: WrittenObject, live: LiveObject
+) -> tuple[PlannedWrite, Fields | None]:
+    """Return a workload's way back that leaves the parts of its spec that others `changed`.
+
+    Which fields have to fit to each other, as `maxUnavailable` and `maxSurge`, only the server
+    knows: each struct in the spec is a part, and the spec's other fields are one. What we own in
+    such a part is sent as it is live. Neither the pod template nor replicas are in any. The second
+    value is what does not return for that, None if nothing does.
+    """
+    back, now = write.body.thaw(), live.body.thaw()
+    ours = managed_fields.owned_fields(live.thaw_managed_fields(), write.field_manager)
+    restored = _select_restored_fields(back, written)
+    if live.workload is None:
+        return write, None
+    parts = {_part_of(key, back, now) for key in _keys_of_spec(changed)}
+    keys = {*_keys_of_spec(ours), *_keys_of_spec(restored)}
+    left = {f"f:{key}" for key in keys if _part_of(key, back, now) in parts}
+    kept, unsent = (_select_keys(one, left) for one in (ours, restored))
+    unfit = subtract(_differing(back, now, union(kept, unsent)), changed)
+    spec = {key: value for key, value in back["spec"].items() if f"f:{key}" not in left}
+    body = {**back, "spec": spec}
+    return replace(write, body=Body.of(graft(body, now, kept) if kept else body)), unfit
+
+
+def _keys_of_spec(fields: Fields | None) -> Iterator[str]:
+    """Yield the keys of a spec that a set names, without those that go back in any case."""
+    for step in descend(fields, "spec") or {}:
+        if step.startswith("f:") and step not in ("f:template", "f:replicas"):
+            yield step.removeprefix("f:")
+
+
+def _part_of(key: str, *bodies: dict[str, Any]) -> str:
+    """Return which part of a spec a key is in: a struct is one by itself, "" has all the others."""
+    values = (body.get("spec", {}).get(key) for body in bodies)
+    return key if any(isinstance(value, dict) for value in values) else ""
+
+
+def _select_keys(fields: Fields | None, steps: Collection[str]) -> Fields | None:
+    """Return of a set what it names of the spec below these steps, None if that is nothing."""
+    spec = descend(fields, "spec") or {}
+    found = {step: inner for step, inner in spec.items() if step in steps}
+    return {"f:spec": found} if found else None
 
 
 def _select_restored_fields(back: dict[str, Any], written: WrittenObject) -> Fields | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gate.core.attempt.dropped_fields import DroppedFields
+from gate.core.attempt.parts import Rejection
 from gate.core.attempt.state import Attempt, Step
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.ssa import field_set
@@ -20,6 +23,7 @@ from gate.core.writes.foreign_changes import (
     foreign_fields,
     with_added,
     without_foreign,
+    without_unfit,
 )
 from gate.core.writes.removed_owners import owners_to_put_back
 from gate.core.writes.request import send, send_body
@@ -41,6 +45,26 @@ def send_back(attempt: Attempt, head: PlannedWrite) -> Step:
     attempt = with_dropped(attempt, head.ref, dropped)
     attempt = attempt if smaller is head else with_head(attempt, smaller)
     return _send_with_added(attempt, smaller, written, live)
+
+
+def send_fitting(attempt: Attempt, head: PlannedWrite, refused: Rejection) -> Step | None:
+    """Send a refused restoration again without what may not fit to what others have changed.
+
+    None where that changes nothing of it: others have changed nothing beside the pod template, or
+    the server refuses it without all that, too.
+    """
+    written, live = attempt.ledger.written.get(head.ref), attempt.ledger.live.get(head.ref)
+    if refused.reason is not Reason.REJECTED or written is None or live is None:
+        return None
+    others = fields_of_others(head, _as_planned(attempt, written), live)
+    changed = field_set.union(foreign_fields(head, written, live), others)
+    smaller, unfit = without_unfit(head, changed, written, live)
+    if unfit is None:
+        return None
+    known = attempt.ledger.dropped.get(head.ref, DroppedFields())
+    paths = tuple(f".{path}" for path in field_set.paths(unfit))
+    dropped = replace(known, unfit=paths, refusal=refused.message)
+    return send_back(with_head(_put_dropped(attempt, head.ref, dropped), smaller), smaller)
 
 
 def _as_planned(attempt: Attempt, written: WrittenObject) -> WrittenObject:
@@ -75,9 +99,15 @@ def with_dropped(attempt: Attempt, ref: Ref, paths: tuple[str, ...]) -> Attempt:
     """Note fields of an object that its way back leaves to others, if there are any."""
     if not paths:
         return attempt
-    known = attempt.ledger.dropped_paths.get(ref, ())
-    dropped = attempt.ledger.dropped_paths.put(ref, tuple(dict.fromkeys((*known, *paths))))
-    return replace(attempt, ledger=replace(attempt.ledger, dropped_paths=dropped))
+    known = attempt.ledger.dropped.get(ref, DroppedFields())
+    theirs = tuple(dict.fromkeys((*known.theirs, *paths)))
+    return _put_dropped(attempt, ref, replace(known, theirs=theirs))
+
+
+def _put_dropped(attempt: Attempt, ref: Ref, dropped: DroppedFields) -> Attempt:
+    found = attempt.ledger.dropped
+    found = found.put(ref, dropped) if dropped != DroppedFields() else found.drop(ref)
+    return replace(attempt, ledger=replace(attempt.ledger, dropped=found))
 
 
 def with_dropped_now(attempt: Attempt, head: PlannedWrite, shown: LiveObject) -> Attempt:
@@ -87,13 +117,11 @@ def with_dropped_now(attempt: Attempt, head: PlannedWrite, shown: LiveObject) ->
     """
     written = attempt.ledger.written[head.ref]
     left = set(find_changed_paths(written, shown))
-    known = attempt.ledger.dropped_paths.get(head.ref, ())
-    still = tuple(path for path in known if path.removeprefix(".") in left)
+    known = attempt.ledger.dropped.get(head.ref, DroppedFields())
+    still = tuple(path for path in known.theirs if path.removeprefix(".") in left)
     others = field_set.paths(fields_of_others(head, _as_planned(attempt, written), shown))
-    dropped = tuple(dict.fromkeys((*still, *(f".{path}" for path in others))))
-    paths = attempt.ledger.dropped_paths
-    paths = paths.put(head.ref, dropped) if dropped else paths.drop(head.ref)
-    return replace(attempt, ledger=replace(attempt.ledger, dropped_paths=paths))
+    theirs = tuple(dict.fromkeys((*still, *(f".{path}" for path in others))))
+    return _put_dropped(attempt, head.ref, replace(known, theirs=theirs))
 
 
 def with_head(attempt: Attempt, head: PlannedWrite) -> Attempt:

@@ -22,6 +22,7 @@ from gate.core.writes.restoration import (
     lost_owners,
     put_back,
     send_back,
+    send_fitting,
     with_dropped,
     with_dropped_now,
     with_head,
@@ -64,10 +65,14 @@ def next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
 
 
 def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) -> Step:
-    """Leave to others what they own now and restore the rest; give up if nothing is left."""
+    """Leave to others what they own now and restore the rest; give up if nothing is left.
+
+    What the server does not accept beside their values is left out as well: the pods are to return.
+    """
     smaller, others = without_conflicts(head, rejection.paths, attempt.ledger.written.get(head.ref))
     if smaller is None:
-        return _with_refusal(attempt, rejection), ()
+        fitting = send_fitting(attempt, head, rejection)
+        return (_with_refusal(attempt, rejection), ()) if fitting is None else fitting
     attempt = replace(
         attempt,
         writes=replace(attempt.writes, retry=None),

@@ -49,6 +49,7 @@ from gate.report.advice.undo import (
 )
 from gate.report.advice.ways_back import (
     after_refused_writes,
+    describe_next_return,
     hindrances,
     is_to_go_back_again,
     look_at_version_before,
@@ -130,10 +131,7 @@ def _for_state(result: Result, worst: WorkloadResult) -> Iterator[Step]:
             if result["recoverable"]:
                 yield recovery_step(result, f"once its cause is gone, {describe_recovery(result)}:")
             elif is_to_go_back_again(result, worst):
-                is_held = bool(worst["undo_conflicts"])
-                text = "take over what others own, and go back again:"
-                again = text if is_held else "once its cause is gone, go back again:"
-                yield from undo_steps(result, worst, again)
+                yield from undo_steps(result, worst, describe_next_return(result, worst))
         case Outcome.LOST_CONTACT:
             yield step_about(result, worst, f"{_once_it_answers(result)}, look:", "status")
             if result["recoverable"]:

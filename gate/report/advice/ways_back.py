@@ -42,6 +42,18 @@ def is_to_go_back_again(result: Result, worst: WorkloadResult) -> bool:
     return not rollback["written_at"] or _is_refused_back(result, worst)
 
 
+def describe_next_return(result: Result, worst: WorkloadResult) -> str:
+    """Return what an undo is for after a refused way back, and what comes before it.
+
+    Where it was refused for what others own, nothing else has to go first.
+    """
+    items = list_own_objects(result, worst)
+    is_held = any(item["not_restored"] == Reason.CONFLICT for item in items)
+    taking = "take over what others own" if worst["undo_conflicts"] else ""
+    first = "" if is_held and taking else "once its cause is gone, "
+    return f"{first}{taking}{', and ' if taking else ''}go back again:"
+
+
 def _is_restored(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether the way back of a workload was written, by this run or an earlier one."""
     return any(item["action"] == "restored" for item in list_own_objects(result, workload))

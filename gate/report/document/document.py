@@ -14,8 +14,9 @@ from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.causes import Crash
+from gate.core.ssa.applied_fields import applied_body
 from gate.core.ssa.template_owners import fields_that_stay
-from gate.core.versions.undo_conflicts import taken_by_undo
+from gate.core.versions.undo_conflicts import find_held_beside_template, taken_by_undo
 from gate.report.check_report.rows import check_rows
 from gate.report.document.actions import objects, rollback
 from gate.report.document.deletion import deletion
@@ -208,13 +209,20 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
 
 
 def _list_undo_conflicts(attempt: Attempt, ref: Ref) -> list[str]:
-    """Name the managers for whose fields an undo is refused, as the way back was."""
+    """Name the managers for whose fields an undo is refused, as what is live now shows.
+
+    Where the way back was written, that is not known any better than before the attempt.
+    """
     live, baseline = attempt.ledger.live.get(ref), attempt.plan.target(ref).baseline
-    refusal = attempt.writes.refusals.get(ref)
-    is_held = refusal is not None and refusal.reason is Reason.CONFLICT
-    if not is_held or live is None or not isinstance(baseline, Known):
+    is_refused = ref in attempt.writes.refusals
+    if not is_refused or live is None or not isinstance(baseline, Known):
         return list(attempt.plan.target_set.undo.conflicts.get(ref, ()))
-    return sorted(fields_that_stay(live, baseline.value.template, taken_by_undo(live)))
+    stay = fields_that_stay(live, baseline.value.template, taken_by_undo(live))
+    before, body = attempt.plan.before(ref), attempt.plan.target_set.members.get(ref)
+    if body is None and before is not None:
+        body = applied_body(before)
+    beside = find_held_beside_template(live, body) if body is not None else set()
+    return sorted({*stay, *beside})
 
 
 def _count_scaled(attempt: Attempt, ref: Ref, ending: Ending) -> int:

@@ -289,13 +289,18 @@ def find_scaled(attempt: Attempt) -> dict[Ref, str]:
 
 
 def _iter_dropped_paths(attempt: Attempt, scaled: Mapping[Ref, str]) -> Iterator[str]:
-    """Name what the rollback left to others; a number of replicas is said by itself."""
-    name = attempt.plan.name_of
-    for ref, dropped in attempt.ledger.dropped_paths.items():
-        paths = tuple(one for one in dropped if ref not in scaled or one != REPLICAS_PATH)
-        if paths:
-            left = f"{_join_paths(paths)} of {name(ref)}"
-            yield f"the rollback left {left} as others have it"
+    """Name what a rollback that was written left; a number of replicas is said by itself."""
+    for ref, dropped in attempt.ledger.dropped.items():
+        if ref not in attempt.ledger.restored:
+            continue
+        theirs = tuple(one for one in dropped.theirs if ref not in scaled or one != REPLICAS_PATH)
+        name = attempt.plan.name_of(ref)
+        if theirs:
+            yield f"the rollback left {_join_paths(theirs)} of {name} as others have it"
+        if dropped.unfit:
+            unfit = f"{_join_paths(dropped.unfit)} of {name}"
+            why = f"the server refused it beside what others changed: {dropped.refusal}"
+            yield f"the rollback did not return {unfit}: {why}"
 
 
 def _iter_kept_paths(attempt: Attempt) -> Iterator[str]:

@@ -129,7 +129,7 @@ def test_owners_that_go_right_before_the_way_back_are_put_back() -> None:
     ]
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
     assert server.stored[player.web].image == "shop/web:v1"
-    assert player.attempt.ledger.dropped_paths == FrozenMap()
+    assert player.attempt.ledger.dropped == FrozenMap()
 
 
 @pytest.mark.contract("B149")

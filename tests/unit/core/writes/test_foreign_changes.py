@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gate.core.attempt.dropped_fields import DroppedFields
 from gate.core.attempt.transitions import State
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Fact, Known
@@ -64,7 +65,7 @@ def test_a_key_that_only_the_failed_version_had_goes_unless_somebody_changed_it(
     player.server.edit(SETTINGS, "them", {"data.new": "9"})
     assert ends(player.run()) == BACK
     assert data_of(player.server) == {**BEFORE, "new": "9"}
-    assert dict(player.attempt.ledger.dropped_paths) == {SETTINGS: (".data.new",)}
+    assert dict(player.attempt.ledger.dropped) == {SETTINGS: DroppedFields((".data.new",))}
 
 
 @pytest.mark.contract("B132")

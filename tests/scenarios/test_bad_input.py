@@ -16,11 +16,12 @@ from tests.bed.expectations import (
     assert_verified,
 )
 from tests.bed.policies import Policies
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import MERGE_PATCH, Scene, service, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import yaml_text
 from tests.scenarios.rights import MakeGate
+from tests.scenarios.versions import one_line
 
 CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n"
 BOMB = "".join(
@@ -224,3 +225,24 @@ def test_recreate_over_fields_of_others(scene: Scene, audit: Trail) -> None:
     result = scene.apply(both)
     assert_refused(result, "Rejected", "Recreate")
     assert "leave it out of the manifest" in result.stderr
+
+
+@pytest.mark.contract("B1933")
+@pytest.mark.parametrize("flags", [(), ("--take-over", "kubectl-patch")], ids=["bare", "taking"])
+def test_a_port_of_others_that_is_merged_in_is_named(scene: Scene, flags: tuple[str, ...]) -> None:
+    """The server asks for names of ports of which the manifest has one: no line of it is wrong."""
+    scene.serve(web(), service(80))
+
+    def set_ports(ports: list[JSON]) -> None:
+        path = f"{scene.objects.path('services', 'web')}?fieldManager=kubectl-patch"
+        scene.client.json("PATCH", path, {"spec": {"ports": ports}}, MERGE_PATCH)
+
+    set_ports([{"port": 90}])
+    result = scene.apply(web(), service(80), flags=flags)
+    assert_refused(result, "Rejected", "spec.ports[0].name: Required value")
+    hint = one_line(result.stderr.partition("hint: ")[2])
+    assert 'leaves it there: spec.ports[port=90,protocol="TCP"] (kubectl-patch)' in hint
+    assert "kubectl edit service/web" in hint
+    assert ".yaml" not in hint
+    set_ports(service(80)["spec"]["ports"])
+    assert_verified(scene.apply(web(2), service(80)))

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
+from gate.cluster_name import ClusterName
 from gate.core.model.body import contains
+from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
+from gate.core.ssa import field_set
 from gate.core.ssa.unions import value_at
 from gate.errors import RefusedError
 from gate.kube.answers.failures import FieldProblem, Invalid, Rejected
@@ -26,7 +29,9 @@ _IMMUTABLE: Final = ("field is immutable", "updates to statefulset spec for fiel
 Fields = tuple[FieldProblem, ...]
 
 
-def _explain_rejection(item: Prepared, error: RefusedError) -> tuple[str, Fields]:
+def _explain_rejection(
+    item: Prepared, error: RefusedError, cluster: ClusterName
+) -> tuple[str, Fields]:
     """Return the hint for a rejected object, and the fields that it is about.
 
     If no rule is known, the hint is that of the error itself.
@@ -34,6 +39,10 @@ def _explain_rejection(item: Prepared, error: RefusedError) -> tuple[str, Fields
     if isinstance(error, Invalid):
         for rule in (_of_recreate, _of_immutable):
             hint, fields = rule(item, error.fields)
+            if hint:
+                return hint, fields
+        if not runs_once(item.ref):
+            hint, fields = _of_merged_items(item, error.fields, cluster)
             if hint:
                 return hint, fields
     return error.hint, ()
@@ -61,6 +70,44 @@ def _of_immutable(item: Prepared, problems: Fields) -> tuple[str, Fields]:
     known = kind.update_limits.instead if kind is not None else ""
     other = known or "or delete the object first, if you can do without it meanwhile"
     return f"{named} of {item.ref} cannot change once it exists: keep what is live, {other}", fixed
+
+
+def _of_merged_items(item: Prepared, problems: Fields, cluster: ClusterName) -> tuple[str, Fields]:
+    """Name what others have put into a list that the server merges by its keys, as ports.
+
+    An apply leaves those items there, so that the manifest's own may be rejected beside them. A dry
+    run cannot take over first: only a change of the list removes them.
+    """
+    for path in dict.fromkeys(one.path.partition("[")[0] for one in problems if "[" in one.path):
+        items = _find_items_of_others(item, path)
+        if items:
+            named = ", ".join(f"{name} ({manager})" for name, manager in items.items())
+            words = ("kubectl", "edit", str(item.ref))
+            edit = cluster.command(*words, namespace=item.ref.namespace)
+            hint = (
+                f"others have put into {path} what the manifest lacks, and an apply leaves it"
+                f" there: {named}; make the list as in the manifest, then apply again: {edit}"
+            )
+            return hint, tuple(one for one in problems if one.path.startswith(f"{path}["))
+    return "", ()
+
+
+def _find_items_of_others(item: Prepared, path: str) -> dict[str, str]:
+    """Return the items of a live list that the manifest lacks, each with its manager."""
+    found: dict[str, str] = {}
+    if item.live is None:
+        return found
+    live, parents = item.live.body.thaw(), path.split(".")
+    for entry in item.live.thaw_managed_fields():
+        if entry.get("manager") == FIELD_MANAGER:
+            continue
+        lacking = field_set.select_left_out(live, item.body, entry.get("fieldsV1"))
+        for key in field_set.descend(lacking, *parents) or {}:
+            fields: field_set.Fields = {key: {}}
+            for step in reversed(parents):
+                fields = {f"f:{step}": fields}
+            found.update(dict.fromkeys(field_set.paths(fields), str(entry.get("manager"))))
+    return found
 
 
 def _changed_fixed_fields(item: Prepared, kind: Kind) -> tuple[str, ...]:
@@ -92,9 +139,11 @@ class ObjectRejected(RefusedError):
         self.paths = paths
 
 
-def rejection(item: Prepared, error: RefusedError, name: Naming = str) -> RefusedError:
+def rejection(
+    item: Prepared, error: RefusedError, cluster: ClusterName, name: Naming = str
+) -> RefusedError:
     """Return the refusal of an object, with its name if the server's words lack it, and a hint."""
-    hint, explained = _explain_rejection(item, error)
+    hint, explained = _explain_rejection(item, error, cluster)
     called = name(item.ref)
     # The server names no namespace: with several, its words do not say which object it is.
     named = item.ref.name in error.message and called == str(item.ref)

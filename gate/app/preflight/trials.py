@@ -59,7 +59,7 @@ def rehearse_on_server(
             why = _why_not_tried(session, item, result, made_here)
             why = why or _why_inconclusive(item, result, items, trials)
             if not why:
-                raise rejection(item, result, name) from None
+                raise rejection(item, result, session.connection.cluster, name) from None
             warn(f"{name(item.ref)} was not tried: {why}")
     return trials
 

@@ -2,8 +2,8 @@
 
 A real server looks at every field of every kind. The sandbox looks at names and labels
 (`metadata`, `names`, `selectors`), at what its controllers compute with (`workloads`), at pod specs
-(`pod`), and at fields that are fixed once they are written (`fixed`). All else is stored as it was
-sent.
+(`pod`), at the names of a Service's ports (`services`), and at fields that are fixed once they are
+written (`fixed`). All else is stored as it was sent.
 A check appends to the list that it is given, so that one walk finds every error in its order.
 """
 
@@ -18,6 +18,7 @@ from sandbox.objects.validation.errors import Found
 from sandbox.objects.validation.fixed import check_fixed_fields
 from sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from sandbox.objects.validation.pod.spec import check_pod
+from sandbox.objects.validation.services import check_service
 from sandbox.objects.validation.workloads import (
     check_cron_job,
     check_daemon_set,
@@ -39,6 +40,7 @@ _CONTENT: Mapping[str, Callable[[Found, JSON], None]] = {
     "cronjobs.batch": check_cron_job,
     "controllerrevisions.apps": check_revision,
     "poddisruptionbudgets.policy": check_disruption_budget,
+    "services": check_service,
 }
 """What is asked of a kind's spec."""
 

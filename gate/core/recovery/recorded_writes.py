@@ -12,7 +12,6 @@ from gate.core.plan.plan import Plan
 from gate.core.plan.record import Kept
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.recovery.object_state import ObjectState, classify_object
-from gate.core.writes.removed_owners import are_owners_removed
 
 
 def collect_written(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
@@ -30,32 +29,30 @@ def collect_written(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
 def _written_object(kept: Kept, live: LiveObject, *, is_returned: bool) -> WrittenObject:
     before = kept.before.value if isinstance(kept.before, Known) else None
     if kept.changes and classify_object(kept, Known(live)) is ObjectState.BEFORE:
-        # A member of the set that is not restored yet: what is there now is ours, or untouched.
-        return WrittenObject(before, live, kept.forced, kept.scaler, kept.field_manager)
-    after = live
-    if isinstance(kept.expected, LiveObject) and live.workload is None:
-        # Compared with what our write left, this shows what others have changed since.
-        after = replace(kept.expected, uid=live.uid, resource_version="")
-        if isinstance(kept.before, Absent):
-            # Somebody else may have created it just before our write: its owners show that.
-            after = replace(after, managed=live.managed)
-    if live.workload is not None and isinstance(kept.expected, LiveObject):
-        after = _as_expected(kept.expected, live, kept.field_manager)
+        # A member of the set that is not restored yet: what was not left so is somebody else's.
+        found = before or live
+        found = replace(found, resource_version="", workload=live.workload)
+        return WrittenObject(before, found, kept.forced, kept.scaler, kept.field_manager)
+    after = _as_left(kept, live)
+    if is_returned and isinstance(kept.expected, LiveObject):
         # What is live is what the way back left; the way out left what its dry run shows.
-        after = replace(kept.expected, uid=live.uid) if is_returned else after
+        after = replace(kept.expected, uid=live.uid)
     written = WrittenObject(before, after, kept.forced, kept.scaler, kept.field_manager)
     # No answer (201 or 200) is kept: if no other manager owns a field of it, the dead gate made it.
     is_created = Known(written.created)
     return replace(written, is_created=is_created) if written.created else written
 
 
-def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveObject:
-    """Return a workload as our write left it: its live state while that shows its field owners.
+def _as_left(kept: Kept, live: LiveObject) -> LiveObject:
+    """Return an object as our write left it, by the dry run of that write if the record has one.
 
-    If somebody has removed all managed fields, the server's dry run of our write shows instead who
-    owned which field and what others have changed.
+    Compared with what is live, this shows what others have changed since. A workload keeps what
+    its rollout is judged by: where others changed that, it is none that our attempt goes on with.
     """
-    after = replace(expected, uid=live.uid)
-    if not are_owners_removed(manager, after, live):
+    if not isinstance(kept.expected, LiveObject):
         return live
-    return replace(live, body=expected.body, managed=expected.managed, resource_version="")
+    after = replace(kept.expected, uid=live.uid, resource_version="", workload=live.workload)
+    if isinstance(kept.before, Absent):
+        # Somebody else may have created it just before our write: its owners show that.
+        after = replace(after, managed=live.managed)
+    return after

@@ -12,7 +12,6 @@ __all__ = [
     "order",
     "other_users",
     "queue",
-    "removed_owners",
     "request",
     "results",
     "returned_by_others",

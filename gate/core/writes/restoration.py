@@ -39,7 +39,7 @@ def send_back(attempt: Attempt, head: PlannedWrite) -> Step:
     if smaller is None:
         followed = head.ref in attempt.workloads.followed_before
         return send(attempt, head) if followed else (left_alone(attempt, head.ref), ())
-    others = fields_of_others(head, _as_planned(attempt, written), live)
+    others = fields_of_others(head, written, live)
     left = field_set.union(foreign, others)
     dropped = tuple(f".{path}" for path in field_set.paths(left))
     attempt = with_dropped(attempt, head.ref, dropped)
@@ -56,7 +56,7 @@ def send_fitting(attempt: Attempt, head: PlannedWrite, refused: Rejection) -> St
     written, live = attempt.ledger.written.get(head.ref), attempt.ledger.live.get(head.ref)
     if refused.reason is not Reason.REJECTED or written is None or live is None:
         return None
-    others = fields_of_others(head, _as_planned(attempt, written), live)
+    others = fields_of_others(head, written, live)
     changed = field_set.union(foreign_fields(head, written, live), others)
     smaller, unfit = without_unfit(head, changed, written, live)
     if unfit is None:
@@ -65,17 +65,6 @@ def send_fitting(attempt: Attempt, head: PlannedWrite, refused: Rejection) -> St
     paths = tuple(f".{path}" for path in field_set.paths(unfit))
     dropped = replace(known, unfit=paths, refusal=refused.message)
     return send_back(with_head(_put_dropped(attempt, head.ref, dropped), smaller), smaller)
-
-
-def _as_planned(attempt: Attempt, written: WrittenObject) -> WrittenObject:
-    """Return what was written, of a workload that a dead gate wrote as its dry run shows it.
-
-    What is known of its live state was read later: others may have changed it by then.
-    """
-    trial = attempt.plan.trial(written.after.ref)
-    if attempt.plan.resumed is None or trial is None or trial.workload is None:
-        return written
-    return replace(written, after=replace(trial, resource_version=""))
 
 
 def _send_with_added(
@@ -119,7 +108,7 @@ def with_dropped_now(attempt: Attempt, head: PlannedWrite, shown: LiveObject) ->
     left = set(find_changed_paths(written, shown))
     known = attempt.ledger.dropped.get(head.ref, DroppedFields())
     still = tuple(path for path in known.theirs if path.removeprefix(".") in left)
-    others = field_set.paths(fields_of_others(head, _as_planned(attempt, written), shown))
+    others = field_set.paths(fields_of_others(head, written, shown))
     theirs = tuple(dict.fromkeys((*still, *(f".{path}" for path in others))))
     return _put_dropped(attempt, head.ref, replace(known, theirs=theirs))
 

@@ -18,13 +18,18 @@ def recover_without_jobs(scene: Scene) -> Result:
     return scene.gate("recover", "web", "--output", "json")
 
 
-@pytest.mark.contract("B1247")
+@pytest.mark.contract("B1247", "B1917")
 @pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
-def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(scene: Scene) -> None:
-    """The gate died while it ran; then it completed, and its time to live was over."""
+@pytest.mark.parametrize("is_deleted", [False, True], ids=["gone", "deleted"])
+def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(
+    scene: Scene, *, is_deleted: bool
+) -> None:
+    """The gate died while it ran; then its time to live was over, or somebody deleted it."""
     scene.serve(settings("one"), web())
-    passing = job(behaviour="complete=5", ttlSecondsAfterFinished=0)
+    passing = job(behaviour="complete=5", ttlSecondsAfterFinished=None if is_deleted else 0)
     die_at(scene, "1 pod running", settings("two"), passing, web(2))
+    if is_deleted:
+        scene.objects.delete("jobs", "migrate", "Orphan")
     result = recover_without_jobs(scene)
     assert ended(result) == (4, "rolled-back", "Interrupted")
     migrate = entry(result, "migrate")
@@ -33,6 +38,8 @@ def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(scen
     text = one_line(screen(result))
     assert "; whether job/migrate was written is not known" in text
     assert "not written job/migrate" not in text
+    pods, again = text.find("kubectl get pods -l job-name=migrate"), text.find("repeat the command")
+    assert 0 < pods < again
 
 
 @pytest.mark.contract("B1346", "B1080")

@@ -13,12 +13,12 @@ from gate.core.attempt.pod_replacement import LEFT, Stage
 from gate.core.attempt.state import Attempt
 from gate.core.endings.pods_before_run import describe_pods_before
 from gate.core.endings.unwritten import (
-    MAY_HAVE_GONE,
     end_awaited,
     end_late,
     end_unwritten,
     is_unwritten,
     may_have_gone,
+    say_may_have_gone,
 )
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
@@ -136,7 +136,8 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
     if awaited is not None:
         return awaited
     if may_have_gone(attempt, ref):
-        return replace(failure, outcome=Outcome.INCONCLUSIVE, message=MAY_HAVE_GONE)
+        text = say_may_have_gone(attempt, ref)
+        return replace(failure, outcome=Outcome.INCONCLUSIVE, message=text)
     if is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
     if attempt.plan.resumed is not None and ref not in attempt.ledger.written:

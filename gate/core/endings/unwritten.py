@@ -10,9 +10,11 @@ from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.parts import Rejection
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import has_way_back
+from gate.core.model.fact import Absent
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.record import Kept, Record
 from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
 from gate.core.writes.lost_needs import (
@@ -28,9 +30,12 @@ _NOT_KNOWN = "whether it was written is not known"
 
 _GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
 
-MAY_HAVE_GONE = CleanText(
+_MAY_HAVE_GONE = CleanText(
     "it is not there: whether it was written, came to its end and went by ttlSecondsAfterFinished"
     " is not known"
+)
+_MAY_BE_DELETED = CleanText(
+    "it is not there: whether it was written, and somebody deleted it since, is not known"
 )
 
 _LATE = "a write of which no answer was seen was done late"
@@ -47,7 +52,7 @@ def end_awaited(attempt: Attempt, ref: Ref) -> Ending | None:
     if ref in find_awaited(attempt):
         return Ending(Outcome.VERIFIED, Reason.COMPLETE, _GONE_SINCE)
     if ref in find_perhaps_gone(attempt):
-        return Ending(Outcome.INCONCLUSIVE, Reason.INTERRUPTED, MAY_HAVE_GONE)
+        return Ending(Outcome.INCONCLUSIVE, Reason.INTERRUPTED, _MAY_HAVE_GONE)
     return None
 
 
@@ -68,9 +73,10 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
 
 
 def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a dead gate may have written what is not there, since that goes after its end.
+    """Tell whether a dead gate may have written what is not there, and what it did would stay.
 
-    It wrote one object after the other: not if one of those before it is as it was.
+    That has gone after its end, or somebody has deleted it, which its pods may outlive. The gate
+    wrote one object after the other: not if one of those before it is as it was.
     """
     resumed = attempt.plan.resumed
     passed = find_awaited(attempt)
@@ -79,10 +85,26 @@ def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
     for kept in resumed.record.objects:
         if kept.ref == ref:
             is_known = resumed.record.leg is Leg.BACK and not kept.reach.is_open
-            return kept.goes_after_end and not is_known
+            return not is_known and (kept.goes_after_end or _may_be_deleted(resumed.record, kept))
         if kept.changes and kept.ref not in attempt.ledger.written and kept.ref not in passed:
             return False
     return False
+
+
+def _may_be_deleted(record: Record, kept: Kept) -> bool:
+    """Tell whether a record has something that runs once, and was not there before.
+
+    Of what the dead gate itself deleted, to create it again, it is said that this did not happen.
+    """
+    is_replaced = any(one.ref == kept.ref and one.is_replaced for one in record.followed)
+    return isinstance(kept.before, Absent) and not (is_replaced or has_way_back(kept.ref))
+
+
+def say_may_have_gone(attempt: Attempt, ref: Ref) -> CleanText:
+    """Say of what `may_have_gone` that nobody knows whether it was written."""
+    objects = attempt.plan.resumed.record.objects if attempt.plan.resumed is not None else ()
+    goes = any(one.ref == ref and one.goes_after_end for one in objects)
+    return _MAY_HAVE_GONE if goes else _MAY_BE_DELETED
 
 
 def has_gone(attempt: Attempt, ref: Ref) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.advice.commands import cluster_of
 from gate.report.advice.step import Step
 from gate.report.schema.result import Result
 from gate.report.words.half_applied import is_in_doubt
@@ -84,7 +85,9 @@ def advise_on_perhaps_gone(result: Result) -> Iterator[Step]:
         if ended != (Outcome.INCONCLUSIVE, Reason.INTERRUPTED) or not is_in_doubt(result, one):
             continue
         name = workload_name(result, one)
+        selector = ("get", "pods", "-l", f"job-name={one['name']}")
         yield Step(
-            f"whether {name} ran, the log of the run that was killed may say; the next apply runs"
-            f" {name} unless it is there"
+            f"whether {name} ran, its pods may say, if any are left, or the log of the run that was"
+            f" killed; the next apply runs {name} unless it is there:",
+            cluster_of(result).command("kubectl", *selector, namespace=one["namespace"]),
         )

@@ -95,8 +95,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
             steps = [*_of_attempt(result)]
     if not steps:
         steps += after_interruption(result)
-    steps += advise_on_perhaps_gone(result)
-    steps = [*_for_left_unserved(result), *steps]
+    steps = [*_for_left_unserved(result), *advise_on_perhaps_gone(result), *steps]
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
 
 

@@ -10,7 +10,7 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.scene import MERGE_PATCH, Scene, secret, settings, web
+from tests.bed.scene import MERGE_PATCH, Scene, secret, service, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import kill_apply, recover
@@ -20,6 +20,13 @@ pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
 HAND = "kubectl-edit"
 OBJECTS = {"ConfigMap": "configmap/settings", "Secret": "secret/keys"}
+
+
+def with_port(port: int) -> JSON:
+    """Return a Service with a port of a name."""
+    body = service(port)
+    body["spec"]["ports"][0]["name"] = "http"
+    return body
 
 
 def is_complete(deployment: JSON) -> bool:
@@ -79,3 +86,47 @@ def test_what_somebody_deleted_of_a_version_that_stays_is_gone(
     result = recover(scene, "web")
     assert_verified(result)
     assert warned(result, "configmap/settings is gone: somebody else deleted it")
+
+
+@pytest.mark.contract("B1918", "B49")
+@pytest.mark.parametrize("is_dead", [False, True], ids=["run", "recover"])
+def test_what_took_the_place_of_what_was_written_is_no_unchanged_object(
+    scene: Scene, *, is_dead: bool
+) -> None:
+    """Neither what the write set is there nor what it removed: that shows that it was done."""
+    assert_verified(scene.apply(with_port(80), web()))
+    with scene.applying(with_port(81), web(2, behaviour=CRASH)) as running:
+        running.wait_for_line("0 of 2 new pods")
+        if is_dead:
+            running.kill()
+        ports = {"spec": {"ports": [{"name": "new", "port": 90}]}}
+        scene.objects.patch("services", "web", ports, query=f"?fieldManager={HAND}")
+        result = recover(scene, "web") if is_dead else running.wait()
+    assert result.exit_code == 4, str(result)
+    (item,) = (one for one in result.document["objects"] if one["kind"] == "Service")
+    assert item["action"] == "restored"
+    assert warned(result, "the rollback left .spec.ports[port=90", "service/web as others have it")
+    ports = scene.objects.get("services", "web")["spec"]["ports"]
+    assert sorted(one["port"] for one in ports) == [80, 90]
+
+
+@pytest.mark.contract("B1918", "B49")
+@pytest.mark.parametrize("is_dead", [False, True], ids=["run", "recover"])
+@pytest.mark.parametrize("behaviour", [CRASH, "ready=3"])
+def test_what_the_attempt_created_and_somebody_deleted_is_gone(
+    scene: Scene, behaviour: str, *, is_dead: bool
+) -> None:
+    """What was written behind it shows that it was created; a version that is complete stays."""
+    assert_verified(scene.apply(web()))
+    with scene.applying(service(), web(2, behaviour=behaviour)) as running:
+        running.wait_for_line("0 of 2 new pods")
+        if is_dead:
+            running.kill()
+        scene.objects.delete("services", "web")
+        if is_dead and behaviour != CRASH:
+            scene.wait_done("deployments", "web")
+        result = recover(scene, "web") if is_dead else running.wait()
+    assert result.exit_code == (4 if behaviour == CRASH else 0), str(result)
+    (item,) = (one for one in result.document["objects"] if one["kind"] == "Service")
+    assert (item["action"], item["at_end"]["state"]) == ("gone", "deleted")
+    assert warned(result, "service/web", "somebody else")

@@ -44,13 +44,15 @@ class LeftObject:
 
     `sent` is what a restoration is held against, None for a write on the way out, whose result the
     server's defaults and webhooks may legally change, and for a workload whose pod template is the
-    one of before. `autoscaled`: `spec.replicas` is not ours to keep.
+    one of before. `autoscaled`: `spec.replicas` is not ours to keep. `has_known_uid` is whether the
+    answer says which object of that name it was.
     """
 
     answer: LiveObject
     sent: Body | None = None
     field_manager: str = FIELD_MANAGER
     autoscaled: bool = False
+    has_known_uid: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def compare(left: LeftObject, fact: Fact[LiveObject]) -> Finding:
     if isinstance(fact, Absent):
         return Finding(FindingKind.DELETED)
     live = fact.value
-    if live.uid != left.answer.uid:
+    if left.has_known_uid and live.uid != left.answer.uid:
         return Finding(FindingKind.RECREATED, managers=_writers(live))
     metadata = live.body.thaw().get("metadata", {})
     if metadata.get("deletionTimestamp"):

@@ -139,19 +139,31 @@ def _still_ours(kept: Kept, live: LiveObject) -> bool:
 def _classify_fields(kept: Kept, live: LiveObject) -> ObjectState:
     """Classify an object that others changed in part, by the fields that our write changes.
 
-    WRITTEN if any of them is as our write leaves it, else BEFORE if any is as before.
+    WRITTEN if any that it sets is so, else BEFORE if any that it replaces is as before. What is not
+    there decides last: what our write removes, and then what it adds.
     """
     expected = trial(kept)
     if expected is None or live.workload is not None or not isinstance(kept.before, Known):
         return ObjectState.OTHERS
+    found = live.body.thaw()
     before, after = kept.before.value.body.thaw(), expected.body.thaw()
     owned = owned_fields(expected.thaw_managed_fields(), kept.field_manager)
     ours = field_set.select_changed(after, before, owned)
-    if _is_any_alike(after, live.body.thaw(), ours):
+    replaced = field_set.select_changed(before, after, _find_all_owned(kept.before.value))
+    if _is_any_alike(after, found, ours):
         return ObjectState.WRITTEN
-    return (
-        ObjectState.BEFORE if _is_any_alike(before, live.body.thaw(), ours) else ObjectState.OTHERS
-    )
+    if _is_any_alike(before, found, replaced):
+        return ObjectState.BEFORE
+    if _is_any_alike(after, found, replaced):
+        return ObjectState.WRITTEN
+    return ObjectState.BEFORE if _is_any_alike(before, found, ours) else ObjectState.OTHERS
+
+
+def _find_all_owned(live: LiveObject) -> field_set.Fields | None:
+    owned: field_set.Fields | None = None
+    for entry in live.thaw_managed_fields():
+        owned = field_set.union(owned, entry.get("fieldsV1") or None)
+    return owned
 
 
 def _is_any_alike(one: Any, other: Any, named: field_set.Fields | None) -> bool:

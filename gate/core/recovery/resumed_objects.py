@@ -40,16 +40,16 @@ def collect_resumed(
 
 
 def _list_left_alone(resumed: Resumed) -> list[Kept]:
-    """Return what was there before and others have changed or deleted since.
-
-    The record has its uid.
-    """
+    """Return what others have changed or deleted since."""
     left = (*resumed.left_alone, *resumed.departed)
-    return [kept for kept in resumed.record.objects if kept.uid and kept.ref in left]
+    return [kept for kept in resumed.record.objects if kept.ref in left]
 
 
 def _as_left(kept: Kept) -> LeftObject:
-    """Return an object as far as the record has it; its uid alone shows that it is gone."""
+    """Return an object as far as the record has it.
+
+    It has no uid where it was not there before: then only what is read of it tells.
+    """
     if isinstance(kept.expected, LiveObject) and not kept.reach.is_unreached:
         answer = replace(kept.expected, uid=kept.uid)
     elif isinstance(kept.before, Known):
@@ -57,4 +57,6 @@ def _as_left(kept: Kept) -> LeftObject:
     else:
         body = kept.expected if isinstance(kept.expected, Body) else Body.of({})
         answer = LiveObject(kept.ref, kept.uid, "", body, Body.of({}))
-    return LeftObject(answer, None, kept.field_manager, kept.scaler.keeps_live)
+    return LeftObject(
+        answer, None, kept.field_manager, kept.scaler.keeps_live, has_known_uid=bool(kept.uid)
+    )

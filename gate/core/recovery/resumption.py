@@ -28,6 +28,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
 from gate.core.plan.record import Followed, Kept, LedBack, Record, Resumed
 from gate.core.plan.rollback_plan import writes_back
+from gate.core.recovery.deleted_since import find_deleted_by_others
 from gate.core.recovery.gone_after_end import find_gone_after_end
 from gate.core.recovery.late_workload import with_set_of_late_workload
 from gate.core.recovery.object_state import ObjectState, classify_object, is_as_member, trial
@@ -86,7 +87,8 @@ def resume(
         else _classify(record, kept, found[kept.ref])
         for kept in record.objects
     }
-    sorted_ = _Sorted(record, found, states)
+    deleted = dict.fromkeys(find_deleted_by_others(record, found, states), ObjectState.OTHERS)
+    sorted_ = _Sorted(record, found, {**states, **deleted})
     if record.leg is Leg.FORWARD and _is_untouched(sorted_):
         return None
     resumed = Resumed(

@@ -19,10 +19,10 @@ from tests.bed.jobs import entry, job
 from tests.bed.pods import running_pods
 from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.audit import Trail
-from tests.cluster.kubelet.api import JSON
+from tests.cluster.kubelet.api import JSON, STRATEGIC_PATCH
 from tests.cluster.objects import Objects
 from tests.long import longer
-from tests.scenarios.killing import die_at
+from tests.scenarios.killing import die_at, recover
 from tests.scenarios.versions import one_line, report
 from tests.scenarios.walked import DEPLOYMENT, STATEFUL_SET, Walked
 
@@ -59,34 +59,55 @@ def test_an_edit_of_the_template_supersedes(scene: Scene, audit: Trail, kind: Wa
     assert changes(audit) == [f"patch {kind.resource}/{kind.name}"]
 
 
-@pytest.mark.contract("B896")
+IN_THE_POD = {"env": [{"name": "THEIRS", "value": "1"}], "name": "web"}
+VALUES = {
+    "template": {"template": {"spec": {"containers": [IN_THE_POD]}}},
+    "beside": {"revisionHistoryLimit": 3},
+}
+
+
+@pytest.mark.contract("B896", "B1919")
+@pytest.mark.parametrize("is_dead", [False, True], ids=["run", "recover"])
+@pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("pruning", [(), ("--prune-created",)])
 def test_a_first_deployment_with_a_value_of_others_is_not_deleted(
-    scene: Scene, pruning: tuple[str, ...]
+    scene: Scene, pruning: tuple[str, ...], value: str, *, is_dead: bool
 ) -> None:
     """What --on-first-failure delete would take along is left, with its configuration: 8."""
     flags = ["--on-first-failure", "delete", *pruning]
     with scene.applying(settings(), web(behaviour="crash=1"), flags=flags) as running:
-        seen(scene.objects, "shop/web:1")
-        scene.kubectl("set", "env", "deployment/web", "THEIRS=1", check=True)
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Superseded", running="other")
-    [container] = scene.objects.get("deployments", "web")["spec"]["template"]["spec"]["containers"]
-    assert {"name": "THEIRS", "value": "1"} in container["env"]
+        running.wait_for_line("1 restart")  # a second at least after its creation
+        if is_dead:
+            running.kill()
+        path = f"{scene.objects.path('deployments', 'web')}?fieldManager=kubectl-patch"
+        scene.client.json("PATCH", path, {"spec": VALUES[value]}, STRATEGIC_PATCH)
+        scene.objects.patch("configmaps", "settings", {"data": {"theirs": "1"}})
+        result = recover(scene, "web") if is_dead else running.wait()
+    assert_ended(result, 8, "superseded", "Superseded")
+    spec = scene.objects.get("deployments", "web")["spec"]
+    [container] = spec["template"]["spec"]["containers"]
+    theirs = {"name": "THEIRS", "value": "1"} in container["env"]
+    assert {"template": theirs, "beside": spec["revisionHistoryLimit"] == 3}[value]
     assert scene.objects.find("configmaps", "settings") is not None
     shown = report(scene, result)
     assert "somebody else changed it before the rollback was written" in shown
+    assert "changed" not in {one["action"] for one in result.document["objects"]}
 
 
-@pytest.mark.contract("B896")
-def test_a_first_deployment_that_others_restarted_or_scaled_is_deleted(scene: Scene) -> None:
+@pytest.mark.contract("B896", "B1919")
+@pytest.mark.parametrize("is_dead", [False, True], ids=["run", "recover"])
+def test_a_first_deployment_that_others_restarted_or_scaled_is_deleted(
+    scene: Scene, *, is_dead: bool
+) -> None:
     """Neither makes it theirs: nothing is lost with it."""
     flags = ["--on-first-failure", "delete"]
     with scene.applying(web(behaviour="crash=1"), flags=flags) as running:
-        seen(scene.objects, "shop/web:1")
+        running.wait_for_line("1 restart")  # a second at least after its creation
+        if is_dead:
+            running.kill()
         scene.change_as("kubectl-rollout", template_annotation("restartedAt", "now"))
         scene.change_as("kubectl", {"spec": {"replicas": 3}}, "scale")
-        result = running.wait()
+        result = recover(scene, "web") if is_dead else running.wait()
     assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
     assert scene.objects.find("deployments", "web") is None
 

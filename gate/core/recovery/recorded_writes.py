@@ -12,6 +12,7 @@ from gate.core.plan.plan import Plan
 from gate.core.plan.record import Kept
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.recovery.object_state import ObjectState, classify_object
+from gate.core.ssa.managed_fields import is_creator
 
 
 def collect_written(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
@@ -52,7 +53,9 @@ def _as_left(kept: Kept, live: LiveObject) -> LiveObject:
     if not isinstance(kept.expected, LiveObject):
         return live
     after = replace(kept.expected, uid=live.uid, resource_version="", workload=live.workload)
-    if isinstance(kept.before, Absent):
+    if isinstance(kept.before, Absent) and not is_creator(
+        live.body.thaw(), live.thaw_managed_fields(), kept.field_manager
+    ):
         # Somebody else may have created it just before our write: its owners show that.
         after = replace(after, managed=live.managed)
     return after

@@ -33,6 +33,7 @@ __all__ = [
     "differing",
     "extract",
     "has_other_owners",
+    "is_creator",
     "managers_of",
     "owned_fields",
     "owners_of",
@@ -140,6 +141,20 @@ def has_other_owners(managed_fields: ManagedFields, manager: str) -> bool:
         entry.get("manager") != manager and not entry.get("subresource") and _fields(entry)
         for entry in managed_fields
     )
+
+
+def is_creator(
+    live: Mapping[str, Any], managed_fields: ManagedFields, manager: str, operation: str = "Apply"
+) -> bool:
+    """Tell whether a manager is known to have created an object: no other entry is as old as that.
+
+    An entry has the time of its last change, and times are whole seconds. What was written through
+    subresources does not count, nor does an object without any time.
+    """
+    created_at = str((live.get("metadata") or {}).get("creationTimestamp") or "")
+    entries = [entry for entry in managed_fields if not entry.get("subresource")]
+    old = [_identity(entry)[:2] for entry in entries if _time(entry) <= created_at]
+    return old == [(manager, operation)]
 
 
 def owners_of(managed_fields: ManagedFields, names: Sequence[str]) -> tuple[tuple[str, str], ...]:

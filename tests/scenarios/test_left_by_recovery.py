@@ -81,6 +81,7 @@ def test_what_others_removed_beside_the_pods_stays_removed(
     assert spec["strategy"] == ({"type": "Recreate"} if patch is RECREATE else ROLLING)
 
 
+@pytest.mark.sandbox_only("the policies on a control plane deny core objects alone")
 @pytest.mark.contract("B1931", "B1932")
 @pytest.mark.parametrize("is_dead", [False, True], ids=["run", "recover"])
 def test_a_way_back_that_is_refused_has_left_nothing_to_others(

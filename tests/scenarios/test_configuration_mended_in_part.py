@@ -146,7 +146,6 @@ def test_what_was_left_to_others_is_left_only_while_it_differs(
     with scene.applying(bad, web(2, behaviour=CRASH), flags=BUDGETS) as running:
         running.wait_for_line("applied +deployment/web")
         mend(scene, "9", "size")
-        running.wait_for_line("left as others have it: .data.size", 60.0)
         running.wait_for_line(WAITING, 60.0)
         patch = {"data": {"mode": "one", "size": size}, "metadata": {"labels": {"by": label}}}
         scene.client.json("PATCH", f"{path}?fieldManager={HAND}", patch, MERGE_PATCH)

@@ -164,7 +164,7 @@ def test_a_verdict_from_before_the_attempt_is_said_to_be_older(scene: Scene) -> 
     assert "rollout-gate has its lock, as " in shown
     shown = one_line(scene.gate("history", "web").stdout)
     assert re.search(r" failed \d+s ago: CrashLoop, tried again since ", shown), shown
-    assert "is unfinished; to finish it: rollout-gate recover web" in shown
+    assert "is unfinished; to finish it (back if incomplete): rollout-gate recover web" in shown
     assert scene.gate("recover", "web").exit_code == 4
     assert not any(row["tried_again"] for row in history_rows(scene))
 

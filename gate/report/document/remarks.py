@@ -10,7 +10,9 @@ from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import describe_open_write
 from gate.core.kinds.registry import has_way_back
+from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known, Unknown
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
@@ -230,8 +232,11 @@ def _iter_taken_fields(attempt: Attempt) -> Iterator[str]:
 def _iter_set_before(attempt: Attempt) -> Iterator[str]:
     """Name what others put into the template of a version that failed.
 
-    That it came before our write is known where the answer to that write was heard.
+    That it came before our write is known where the answer to that write was heard. A recovery
+    goes by what it found, as that answer went with the gate that died.
     """
+    resumed = attempt.plan.resumed
+    found = resumed.written if resumed is not None else FrozenMap[Ref, LiveObject]()
     for ref in attempt.result.endings:
         written = attempt.ledger.written.get(ref)
         if written is None or written.before is None or not _is_at_fault(attempt, ref):
@@ -239,7 +244,8 @@ def _iter_set_before(attempt: Attempt) -> Iterator[str]:
         when = "after the attempt had begun"
         if isinstance(written.is_created, Known):
             when = "just before this run wrote what failed"
-        changers = find_changers(written.before, written.after, written.field_manager)
+        live = found.get(ref, written.after)
+        changers = find_changers(written.before, live, written.field_manager)
         for manager, changed in changers.items():
             paths = tuple(path for path in changed if is_of_template(path))
             if paths:

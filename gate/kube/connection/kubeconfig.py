@@ -118,9 +118,11 @@ def _document(file: Path) -> Mapping[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f"{file}:{mark.line + 1}" if mark else str(file)
         problem = getattr(error, "problem", None) or "unreadable"
-        raise UsageError(f"{where}: not YAML: {problem}") from error
+        if problem.startswith("but "):  # the second half of a sentence of PyYAML's
+            problem = f"{getattr(error, 'context', '')}, {problem}"
+        raise UsageError(f"{where}: not a kubeconfig: not YAML: {problem}") from error
     except (ValueError, RecursionError) as error:  # of a date, a number, too many brackets
-        raise UsageError(f"{file}: not YAML: a value cannot be read") from error
+        raise UsageError(f"{file}: not a kubeconfig: not YAML: a value cannot be read") from error
     if document is None:
         return {}
     if not isinstance(document, dict):

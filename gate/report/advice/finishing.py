@@ -11,21 +11,24 @@ from gate.report.kinds import registry
 from gate.report.schema.result import Result
 from gate.report.words.half_applied import is_unwritten
 
-_LEFT: Final = "finish what this run left"
-_BACK: Final = f"{_LEFT} (back):"
-_EITHER: Final = f"{_LEFT} (back if incomplete, unless failures are kept):"
+_BACK: Final = "back"
+_EITHER: Final = "back if incomplete, unless failures are kept"
 _WITH_CHECKS: Final = (
-    f"{_LEFT} (back if incomplete, unless failures are kept; back with --on-inconclusive rollback,"
-    " too: nobody asks its checks again):"
+    f"{_EITHER}; back with --on-inconclusive rollback, too: nobody asks its checks again"
 )
 _FIRST: Final = (
-    f"{_LEFT} (nothing served before to go back to: it is followed until it is complete or fails;"
-    " --timeout 5 does not wait for that):"
+    "nothing served before to go back to: it is followed until it is complete or fails;"
+    " --timeout 5 does not wait for that"
 )
 
 
 def describe_finishing(result: Result) -> str:
     """Say that `recover` finishes what a run left, and which way that goes."""
+    whose = "an earlier run" if result["command"] == "verify" else "this run"
+    return f"finish what {whose} left ({_find_way(result)}):"
+
+
+def _find_way(result: Result) -> str:
     if result["rollback"] is not None:
         return _BACK
     lasting = [one for one in result["workloads"] if not registry.of_entry(one).runs_once]

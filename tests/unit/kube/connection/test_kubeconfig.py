@@ -90,16 +90,17 @@ def test_a_namespace_that_is_none(tmp_path: Path, namespace: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a: b: c", "config:1: not YAML: mapping values are not allowed"),
-        ("clusters:\n- {name: [\n", r"config:\d: not YAML"),
+        ("a: b: c", "config:1: not a kubeconfig: not YAML: mapping values are not allowed"),
+        ("a: b\n---\nc: d", "YAML: expected a single document in the stream, but found another"),
+        ("clusters:\n- {name: [\n", r"config:\d: not a kubeconfig: not YAML"),
         ("- a", "not a kubeconfig"),
         ("kind: Deployment", "not a kubeconfig: its kind is .Deployment."),
         ("clusters: 3", "clusters is not a list"),
         ("users: [{user: {}}]", r"users\[0\] has no name"),
         ("users: [{name: a, user: 3}]", "user of 'a' is no mapping"),
-        ("x: !!python/object/apply:os.getcwd []", "config:1: not YAML"),
-        ("x: 2024-99-99", "config: not YAML: a value cannot be read"),
-        ("x: !!int a", "config: not YAML: a value cannot be read"),
+        ("x: !!python/object/apply:os.getcwd []", "config:1: not a kubeconfig: not YAML"),
+        ("x: 2024-99-99", "config: not a kubeconfig: not YAML: a value cannot be read"),
+        ("x: !!int a", "config: not a kubeconfig: not YAML: a value cannot be read"),
     ],
 )
 def test_a_malformed_file_is_named(tmp_path: Path, text: str, said: str) -> None:

@@ -135,6 +135,7 @@ def test_a_recovery_that_was_cut_off_hides_no_record(
 
 STUCK = web(behaviour="never-ready", progress_deadline_seconds=60)
 API = web(name="api", behaviour="never-ready", progress_deadline_seconds=20)
+COMPLETE = web(name="api")
 PAST_IT = r"rollout-gate recover \w+ -n shop --context sandbox --timeout 5"
 
 
@@ -144,10 +145,11 @@ PAST_IT = r"rollout-gate recover \w+ -n shop --context sandbox --timeout 5"
     [
         ((STUCK,), (), True),
         longer((STUCK, API), (), False),
+        longer((STUCK, COMPLETE), (), False),
         ((STUCK,), ("--on-first-failure", "scale-to-zero"), False),
         longer((STUCK,), ("--on-failure", "pause"), False),
     ],
-    ids=["alone", "another", "scaled", "pause"],
+    ids=["alone", "another", "complete", "scaled", "pause"],
 )
 def test_a_first_version_that_was_left_incomplete_holds_up_no_fix(
     scene: Scene,

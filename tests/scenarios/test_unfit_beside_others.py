@@ -11,7 +11,8 @@ from tests.bed.scene import Scene, web
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.killing import recover
 from tests.scenarios.proxy import Proxy, says, status, writes
-from tests.scenarios.versions import one_line, report, undo
+from tests.scenarios.test_dead_resumes import leave_failed
+from tests.scenarios.versions import DOCUMENT, one_line, report, undo
 
 DENIED = status(403, 'admission webhook "policy.example" denied the request: not now')
 PATCHER = "kubectl-patch"
@@ -100,3 +101,30 @@ def test_of_a_way_back_that_is_refused_all_the_same_nothing_is_said_to_be_left(
     assert_verified(undo(scene, *shlex.split(advised.partition("undo web ")[2])))
     spec = assert_runs(scene.objects, "shop/web:1")["spec"]
     assert spec["strategy"]["rollingUpdate"] == before["strategy"]["rollingUpdate"]
+
+
+@pytest.mark.sandbox_only("a webhook that denies at a chosen moment is played")
+@pytest.mark.contract("B1930")
+def test_a_refused_deletion_of_a_first_version_is_a_refusal(proxy: Proxy) -> None:
+    """It has no fields of which some could be left; the record says what is to be done."""
+    scene = proxy.scene
+    flags = ["--on-first-failure", "delete"]
+    with scene.applying(web(behaviour="crash=3"), flags=flags) as running:
+        running.wait_for_line("applied +deployment/web created")
+        proxy.on(lambda one: one.method == "DELETE", says(DENIED))
+        result = running.wait()
+    assert_ended(result, 6, "failed", "CrashLoop")
+    assert warned(result, "deployment/web", "not now")
+
+
+@pytest.mark.sandbox_only("a webhook that denies at a chosen moment is played")
+@pytest.mark.contract("B1930")
+def test_a_refused_change_of_owners_is_a_refusal(proxy: Proxy) -> None:
+    """So begins the way back of a restart; its own fields are not sent before it."""
+    scene = proxy.scene
+    leave_failed(scene, "keep")
+    with proxy.program.start("restart", "web", *DOCUMENT) as running:
+        running.wait_for_line("applied +deployment/web")
+        proxy.on(writes("/deployments/web"), says(DENIED))
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")

@@ -219,8 +219,9 @@ def without_unfit(
     left = {f"f:{key}" for key in keys if _part_of(key, back, now) in parts}
     kept, unsent = (_select_keys(one, left) for one in (ours, restored))
     unfit = subtract(_differing(back, now, union(kept, unsent)), changed)
-    spec = {key: value for key, value in back["spec"].items() if f"f:{key}" not in left}
-    body = {**back, "spec": spec}
+    body = dict(back)
+    if "spec" in back:
+        body["spec"] = {key: one for key, one in back["spec"].items() if f"f:{key}" not in left}
     return replace(write, body=Body.of(graft(body, now, kept) if kept else body)), unfit
 
 

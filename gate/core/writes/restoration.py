@@ -51,10 +51,13 @@ def send_fitting(attempt: Attempt, head: PlannedWrite, refused: Rejection) -> St
     """Send a refused restoration again without what may not fit to what others have changed.
 
     None where that changes nothing of it: others have changed nothing beside the pod template, or
-    the server refuses it without all that, too.
+    the server refuses it without all that, too. None as well for what is no apply of fields: a
+    deletion, a pause, a change of owners.
     """
     written, live = attempt.ledger.written.get(head.ref), attempt.ledger.live.get(head.ref)
-    if refused.reason is not Reason.REJECTED or written is None or live is None:
+    if written is None or live is None:
+        return None
+    if refused.reason is not Reason.REJECTED or head.verb is not Verb.APPLY:
         return None
     others = fields_of_others(head, written, live)
     changed = field_set.union(foreign_fields(head, written, live), others)

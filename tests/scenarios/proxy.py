@@ -20,7 +20,7 @@ from tests.bed.checked_gate import CheckedRun
 from tests.bed.policies import Policies
 from tests.bed.scene import Scene
 from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
-from tests.played.gate import PlayedGate
+from tests.played.gate import PlayedGate, PlayedRun
 
 Meets = Callable[[Request], bool]
 Does = Callable[[Request, Handle], Answer]
@@ -204,7 +204,7 @@ def then(act: Callable[[], object]) -> Does:
     return does
 
 
-def kills(gate: CheckedRun, *, after: bool = False) -> Does:
+def kills(gate: CheckedRun | PlayedRun, *, after: bool = False) -> Does:
     """Return what kills a gate before the server hears of its request, or after that is done."""
 
     def does(request: Request, handle: Handle) -> Answer:

@@ -15,6 +15,7 @@ from tests.bed.expectations import (
 from tests.bed.scene import Scene, settings, web
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import die_at, recover
+from tests.scenarios.proxy import Proxy, kills, nth, writes
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import CRASH, DOCUMENT, mode, one_line, report
 
@@ -243,3 +244,27 @@ def test_an_attempt_over_that_of_a_dead_gate_returns_to_nothing_that_failed(
         assert "by a rollback" not in scene.gate("history", "api").stdout
         assert recover(scene, "web").exit_code == 4
     assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B1935")
+@pytest.mark.parametrize("is_finished", [True, False])
+def test_a_recovery_knows_what_the_way_back_had_learned(proxy: Proxy, *, is_finished: bool) -> None:
+    """The gate dies once it returned the configuration, by what the other attempt had found."""
+    scene = proxy.scene
+    serve_apart(scene)
+    die_at(scene, "following", settings("two"), NEVER_READY)
+    path = scene.manifest(settings("three"), LATER)
+    with proxy.program.start("apply", "-f", path, *DOCUMENT) as beside:
+        beside.wait_for_line("following")
+        if is_finished:
+            assert recover(scene, "web").exit_code == 4
+        proxy.on(nth(1, writes("/configmaps/settings")), kills(beside, after=True))
+        beside.wait()
+    proxy.rest()
+    assert mode(scene) == ("one" if is_finished else "two")
+    result = proxy.program("recover", "api", *DOCUMENT)
+    assert result.exit_code == 4, str(result)
+    is_doubted = "not verified (SetIncomplete)" in one_line(report(scene, result))
+    assert is_doubted is not is_finished, str(result)
+    assert not warned(result, "was left alone")
+    assert mode(scene) == ("one" if is_finished else "two")

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from gate.core.attempt.new_rollout import applied_found, start_following
 from gate.core.attempt.parts import Course, Ledger, Workloads
+from gate.core.attempt.record import record_now
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Place, State, Trigger, after
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
-from gate.core.protocol.effects import Effect
+from gate.core.protocol.effects import Announce, Effect, SaveRecord
 from gate.core.protocol.events import AttemptEvent, UsersFound
 from gate.core.recovery.resumption import taken_up
 from gate.core.rollout.owners import Owners
@@ -73,11 +74,23 @@ def step(attempt: Attempt, event: AttemptEvent) -> Step:
     if folded.ended:
         return folded, ()
     lines = narrate(attempt, folded)
-    if isinstance(event, UsersFound) and folded.result.unsaid:
-        # What stays is said after the way back, which is not announced before it is recorded.
-        unsaid = (*folded.result.unsaid, *lines)
-        return _settle(replace(folded, result=replace(folded.result, unsaid=unsaid)), ())
+    if isinstance(event, UsersFound):
+        return _settle(*_after_users(folded, event, lines))
     return _settle(folded, lines)
+
+
+def _after_users(attempt: Attempt, found: UsersFound, lines: tuple[Announce, ...]) -> Step:
+    """Say what stays; have the record say what objects go back to instead, for a recovery.
+
+    What stays is said after the way back, which is not announced before it is recorded.
+    """
+    if attempt.result.unsaid:
+        unsaid = (*attempt.result.unsaid, *lines)
+        attempt, lines = replace(attempt, result=replace(attempt.result, unsaid=unsaid)), ()
+    if not found.brought:
+        return attempt, lines
+    effect = SaveRecord(attempt.requests.next_id, record_now(attempt))
+    return attempt.with_effect(effect), (*lines, effect)
 
 
 def wake_at(attempt: Attempt) -> float:

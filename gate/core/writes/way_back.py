@@ -12,7 +12,7 @@ from gate.core.attempt.state import Attempt, Step
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedWrite
-from gate.core.protocol.effects import Effect, FindUsers, Read, Write
+from gate.core.protocol.effects import Effect, FindUsers, Read, SaveRecord, Write
 from gate.core.writes.departure import left_alone, with_departure
 from gate.core.writes.foreign_changes import has_values_of_others, is_extended, without_conflicts
 from gate.core.writes.obstacles import give_up_on_errors
@@ -180,10 +180,13 @@ def _before_write(attempt: Attempt, head: PlannedWrite) -> Step | None:
 
 
 def _users_first(attempt: Attempt, verb: Verb) -> Step | None:
-    """Return what asks who else uses the objects of these writes, None if that is known."""
+    """Return what asks who else uses the objects of these writes, None if that is known.
+
+    What it changes of the way back is in the record before that is written.
+    """
     moved, effects = find_users(attempt, verb)
-    is_asked = moved is not attempt or moved.awaits(FindUsers)
-    return (moved, effects) if is_asked else None
+    is_awaited = moved.awaits(FindUsers) or moved.awaits(SaveRecord)
+    return (moved, effects) if moved is not attempt or is_awaited else None
 
 
 def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:

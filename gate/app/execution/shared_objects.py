@@ -87,11 +87,18 @@ def _find_brought(
 ) -> FrozenMap[Ref, BroughtState]:
     """Return which of the states another run had brought, unverified; none if own locks are unread.
 
-    A workload is read only if an attempt on it ended unverified with what was never verified.
+    Own locks in other namespaces than those of the objects are read one by one. A workload is read
+    only if an attempt on it ended unverified with what was never verified.
     """
     mine = [one for one in memories if one.lock in own]
     others = [one for one in memories if one.lock not in own]
-    if len(mine) < len(own):
+    leases = Leases(lock_client(session))
+    try:
+        for lock in sorted({*own} - {one.lock for one in mine}):
+            if (held := leases.read(lock)) is None:
+                return FrozenMap()
+            mine.append(_decode(held))
+    except (ApiError, DecodeError):
         return FrozenMap()
     suspects = sorted(list_suspects(states, mine, others))
     running = digests_of(read_facts(session, suspects)) if suspects else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -15,13 +15,14 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.model.lock import lock_of
+from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.record import Kept, Record
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
 from gate.core.rollout.policy import Policy
+from gate.core.versions.brought_states import BroughtState
 from gate.kube.answers.failures import ApiError, Forbidden, ServerFailure
 from gate.kube.locks.lease import Held
 from gate.wire import decode
@@ -103,6 +104,22 @@ def test_an_unfinished_attempt_uses_what_it_is_to_leave(
     assert found.unknown == FrozenMap()
 
 
+@pytest.mark.contract("B1935")
+@pytest.mark.parametrize("is_read", [True, False])
+def test_what_another_run_had_brought_is_known_beside_locks_of_another_namespace(
+    monkeypatch: pytest.MonkeyPatch, *, is_read: bool
+) -> None:
+    """The attempt's own lock there is read by itself; without it nothing is said."""
+    web = deployment_ref("back", "web")
+    other = replace(API, record=recorded(Leg.FORWARD, config("two")))
+    states = FrozenMap({SETTINGS: config("two")})
+    asked = FindUsers(7, changed=FrozenMap({SETTINGS: config("three")}), states=states)
+    held = {lock_of(web): Held(lock_of(web), "uid", "1")} if is_read else {}
+    found = users_of_settings(monkeypatch, lambda _: [other], asked, (web,), held)
+    brought = BroughtState(API.lock, needs=True)
+    assert found.brought == (FrozenMap({SETTINGS: brought}) if is_read else FrozenMap())
+
+
 CREATED = LiveObject(SETTINGS, "uid", "1", Body.of({}), Body.of({}), None)
 OF_CREATED = FindUsers(7, created=FrozenMap({SETTINGS: CREATED}))
 
@@ -111,13 +128,20 @@ def users_of_settings(
     monkeypatch: pytest.MonkeyPatch,
     leases: Callable[[str], object],
     asked: FindUsers = OF_CREATED,
+    own: Sequence[Ref] = (),
+    held: Mapping[Lock, Held] = FrozenMap(),
 ) -> UsersFound:
-    """Answer who uses a ConfigMap, created if nothing is said; `leases` lists a namespace's."""
+    """Answer who uses a ConfigMap, created if nothing is said; `leases` lists a namespace's.
+
+    `own` are the attempt's workloads, `held` their locks.
+    """
     monkeypatch.setattr(shared_objects, "lock_client", lambda _: None)
-    monkeypatch.setattr(shared_objects, "Leases", lambda _: SimpleNamespace(all=leases))
+    monkeypatch.setattr(
+        shared_objects, "Leases", lambda _: SimpleNamespace(all=leases, read=held.get)
+    )
     session = SimpleNamespace(namespace="shop", clock=SimpleNamespace(now=lambda: 5.0))
     return shared_objects.answer_with_users(
         cast("Session", session),
-        cast("Plan", SimpleNamespace(objects=())),
+        cast("Plan", SimpleNamespace(objects=[SimpleNamespace(ref=one) for one in own])),
         asked,
     )

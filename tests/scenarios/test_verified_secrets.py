@@ -24,9 +24,20 @@ from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import LEASE, kill_at, recover
+from tests.scenarios.proxy import Proxy, kills, nth, writes
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.test_good import MOST_REQUESTS
-from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, history, mode, undo
+from tests.scenarios.test_reloaders import WEB
+from tests.scenarios.versions import (
+    CRASH,
+    DOCUMENT,
+    KEEP,
+    apply_and_keep,
+    history,
+    mode,
+    one_line,
+    undo,
+)
 
 pytestmark = pytest.mark.sandbox_only(
     "what a lock remembers is the gate's own, whatever cluster keeps it"
@@ -195,3 +206,20 @@ def test_a_killed_rollback_to_a_kept_set_is_finished(scene: Scene, program: Play
     assert result.exit_code == 4
     assert (password(scene), mode(scene)) == ("one-long-value", "one")
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1962")
+def test_an_unchanged_secret_is_none_that_a_dead_gate_created(proxy: Proxy) -> None:
+    """The record does not hold it, and nothing else tells that it was there before."""
+    scene = proxy.scene
+    keep_a_bad_secret(scene, *KEEPING)
+    made = {**settings("x"), "metadata": {**settings("x")["metadata"], "name": "extra"}}
+    path = scene.manifest(secret("nine-long-value"), made, web(2))
+    with scene.gate.start("apply", "-f", path, "--prune-created", *KEEPING, *DOCUMENT) as running:
+        proxy.on(nth(1, writes(WEB)), kills(running, after=False))
+        running.wait()
+    proxy.rest()
+    result = recover(scene)
+    assert "deleted configmap/extra" in one_line(result.stderr), str(result)
+    assert "secret/keys" not in result.stderr
+    assert password(scene) == "nine-long-value"

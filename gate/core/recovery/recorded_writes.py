@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.model.body import FrozenMap
-from gate.core.model.fact import Absent, Known
+from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
@@ -28,6 +28,9 @@ def collect_written(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
 
 
 def _written_object(kept: Kept, live: LiveObject, *, is_returned: bool) -> WrittenObject:
+    if isinstance(kept.before, Unknown) and not kept.changes:
+        # It existed and our write changed nothing: what is live stands for what was not kept.
+        return WrittenObject(live, live, kept.forced, kept.scaler, kept.field_manager)
     before = kept.before.value if isinstance(kept.before, Known) else None
     if kept.changes and classify_object(kept, Known(live)) is ObjectState.BEFORE:
         # A member of the set that is not restored yet: what was not left so is somebody else's.
@@ -39,9 +42,10 @@ def _written_object(kept: Kept, live: LiveObject, *, is_returned: bool) -> Writt
         # What is live is what the way back left; the way out left what its dry run shows.
         after = replace(kept.expected, uid=live.uid)
     written = WrittenObject(before, after, kept.forced, kept.scaler, kept.field_manager)
+    if not isinstance(kept.before, Absent) or not written.created:
+        return written
     # No answer (201 or 200) is kept: if no other manager owns a field of it, the dead gate made it.
-    is_created = Known(written.created)
-    return replace(written, is_created=is_created) if written.created else written
+    return replace(written, is_created=Known(written.created))
 
 
 def _as_left(kept: Kept, live: LiveObject) -> LiveObject:

@@ -62,11 +62,12 @@ def confidential_bodies(record: Record) -> dict[Ref, Body]:
 
 
 def secrets_of(record: Record) -> tuple[Kept, ...]:
-    """Return the Secrets that the attempt changes and that existed before, with their contents."""
+    """Return the Secrets that were there, as far as the attempt or its way back changes them."""
     return tuple(
         kept
         for kept in record.objects
-        if kept.ref.kind == "Secret" and kept.changes and isinstance(kept.before, Known)
+        if kept.ref.kind == "Secret" and isinstance(kept.before, Known)
+        if kept.changes or kept.reach.is_unreached
     )
 
 

@@ -19,7 +19,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.interrupting import UNDER_WAY
 from tests.bed.invariants import CANARY
-from tests.bed.scene import Scene, secret, settings, web
+from tests.bed.scene import OURS, Scene, secret, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
@@ -223,3 +223,17 @@ def test_an_unchanged_secret_is_none_that_a_dead_gate_created(proxy: Proxy) -> N
     assert "deleted configmap/extra" in one_line(result.stderr), str(result)
     assert "secret/keys" not in result.stderr
     assert password(scene) == "nine-long-value"
+
+
+@pytest.mark.contract("B1962")
+def test_a_secret_that_another_gate_wrote_since_a_dead_restart_stays(proxy: Proxy) -> None:
+    """It is as little the recovery's as a ConfigMap of the set is, whoever the fields belong to."""
+    scene = proxy.scene
+    keep_a_bad_secret(scene, *KEEPING)
+    with scene.gate.start("restart", "web", *DOCUMENT) as running:
+        proxy.on(nth(1, writes(WEB)), kills(running, after=True))
+        running.wait()
+    proxy.rest()
+    scene.apply_as(OURS, secret("their-long-value"))
+    recover(scene)
+    assert password(scene) == "their-long-value"

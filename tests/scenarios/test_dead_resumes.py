@@ -149,3 +149,16 @@ def test_configuration_that_it_did_not_write_is_anybodys(proxy: Proxy) -> None:
     result = recover(scene, "web")
     assert_verified(result)
     assert "settings" not in report(scene, result)
+
+
+@pytest.mark.contract("B1963")
+def test_a_restart_that_wrote_nothing_is_not_rolled_back(proxy: Proxy) -> None:
+    """Nothing is left to do, whatever somebody made of the configuration of its way back."""
+    scene = proxy.scene
+    leave_failed(scene, "keep")
+    die(proxy, "restart", "web", is_written=False)
+    scene.objects.patch("configmaps", "settings", {"data": {"mode": "theirs"}})
+    result = recover(scene, "web")
+    assert result.exit_code == 0, str(result)
+    assert "all that it was to change is as it was before" in result.stderr
+    assert served(scene) == ("theirs", ["shop/web:2"])

@@ -139,8 +139,9 @@ def _is_untouched(sorted_: _Sorted) -> bool:
 
     A write that changes nothing leaves no trace: done or not, the object is as it should be.
     """
-    written = sorted_.of(ObjectState.WRITTEN)
-    if sorted_.of(ObjectState.OTHERS) or any(kept.changes for kept in written):
+    written, others = sorted_.of(ObjectState.WRITTEN), sorted_.of(ObjectState.OTHERS)
+    is_taken_over = not all(_is_beside(sorted_.record, kept) for kept in others)
+    if is_taken_over or any(kept.changes for kept in written):
         return False
     return _is_half_applied(sorted_) or not written
 

@@ -162,3 +162,17 @@ def test_a_restart_that_wrote_nothing_is_not_rolled_back(proxy: Proxy) -> None:
     assert result.exit_code == 0, str(result)
     assert "all that it was to change is as it was before" in result.stderr
     assert served(scene) == ("theirs", ["shop/web:2"])
+
+
+@pytest.mark.contract("B1963")
+def test_the_second_pause_is_its_own(proxy: Proxy) -> None:
+    """A first version fails again, and the gate dies as it has paused it again."""
+    scene = proxy.scene
+    kept = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "pause", *PATIENCE])
+    assert kept.exit_code == 6, str(kept)
+    with scene.gate.start("resume", "web", "--on-failure", "pause", *DOCUMENT) as running:
+        proxy.on(nth(2, writes(WEB)), kills(running, after=True))
+        running.wait()
+    proxy.rest()
+    assert_ended(recover(scene, "web"), 6, "failed", "CrashLoop")
+    assert read_spec(scene)["paused"]

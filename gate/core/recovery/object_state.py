@@ -15,9 +15,11 @@ from gate.core.model.body import Body, contains
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.plan.record import Kept
+from gate.core.plan.leg import Leg
+from gate.core.plan.record import Kept, Record
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import is_resumption
+from gate.core.rollout.policy import OnFailure
 from gate.core.ssa import field_set
 from gate.core.ssa.managed_fields import owned_fields
 from gate.core.writes.additions import is_beside
@@ -68,6 +70,13 @@ def _classify_resumed(before: LiveObject | None, live: LiveObject) -> ObjectStat
     if before is not None and not contains(_template(before.body), _template(live.body)):
         return ObjectState.OTHERS
     return ObjectState.BEFORE if live.workload.paused else ObjectState.WRITTEN
+
+
+def is_paused_again(record: Record, kept: Kept) -> bool:
+    """Tell whether the way back of a `resume` leaves a workload paused, as it was before."""
+    pauses = record.policy.response.on_failure is OnFailure.PAUSE and record.leg is Leg.BACK
+    resumes = kept.expected is not None and is_resumption(kept.expected, kept.ref)
+    return pauses and resumes and kept.reach.is_known_written
 
 
 def is_as_member(fact: Fact[LiveObject], body: Body) -> bool:

@@ -31,7 +31,13 @@ from gate.core.plan.rollback_plan import writes_back
 from gate.core.recovery.deleted_since import find_deleted_by_others
 from gate.core.recovery.gone_after_end import find_gone_after_end
 from gate.core.recovery.late_workload import with_set_of_late_workload
-from gate.core.recovery.object_state import ObjectState, classify_object, is_as_member, trial
+from gate.core.recovery.object_state import (
+    ObjectState,
+    classify_object,
+    is_as_member,
+    is_paused_again,
+    trial,
+)
 from gate.core.recovery.own_deletions import find_deleted
 from gate.core.recovery.reasons import find_refusal
 from gate.core.recovery.recorded_writes import collect_written
@@ -157,7 +163,8 @@ def _classify(record: Record, kept: Kept, fact: Fact[LiveObject]) -> ObjectState
         return ObjectState.BEFORE
     if found is ObjectState.WRITTEN and kept.changes and kept.reach.is_unreached:
         return ObjectState.OTHERS
-    is_to_be_restored = body is not None and found is ObjectState.BEFORE
+    is_to_be_restored = body is not None or is_paused_again(record, kept)
+    is_to_be_restored = is_to_be_restored and found is ObjectState.BEFORE
     return ObjectState.WRITTEN if is_to_be_restored else found
 
 

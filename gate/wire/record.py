@@ -62,12 +62,12 @@ def confidential_bodies(record: Record) -> dict[Ref, Body]:
 
 
 def secrets_of(record: Record) -> tuple[Kept, ...]:
-    """Return the Secrets that were there, as far as the attempt or its way back changes them."""
+    """Return the Secrets that existed before and that the attempt, or its way back, may change."""
     return tuple(
         kept
         for kept in record.objects
         if kept.ref.kind == "Secret" and isinstance(kept.before, Known)
-        if kept.changes or kept.reach.is_unreached
+        if kept.changes or kept.ref in record.target_set.bodies
     )
 
 

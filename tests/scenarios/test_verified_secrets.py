@@ -226,11 +226,14 @@ def test_an_unchanged_secret_is_none_that_a_dead_gate_created(proxy: Proxy) -> N
 
 
 @pytest.mark.contract("B1962")
-def test_a_secret_that_another_gate_wrote_since_a_dead_restart_stays(proxy: Proxy) -> None:
+@pytest.mark.parametrize("verb", ["restart", "apply"])
+def test_what_another_gate_wrote_into_an_unchanged_secret_stays(proxy: Proxy, verb: str) -> None:
     """It is as little the recovery's as a ConfigMap of the set is, whoever the fields belong to."""
     scene = proxy.scene
     keep_a_bad_secret(scene, *KEEPING)
-    with scene.gate.start("restart", "web", *DOCUMENT) as running:
+    path = scene.manifest(secret("nine-long-value"), web(2, behaviour=CRASH))
+    words = ("restart", "web") if verb == "restart" else ("apply", "-f", path, *KEEPING)
+    with scene.gate.start(*words, *DOCUMENT) as running:
         proxy.on(nth(1, writes(WEB)), kills(running, after=True))
         running.wait()
     proxy.rest()

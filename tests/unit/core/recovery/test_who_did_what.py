@@ -158,3 +158,23 @@ def test_what_a_dead_gate_wrote_and_nobody_kept_is_not_called_written_late() -> 
     assert attempt.course.leg is Leg.BACK
     assert SETTINGS not in attempt.ledger.findings
     assert not any("too late" in line for line in differences(attempt))
+
+
+@pytest.mark.contract("B1962")
+def test_what_is_not_kept_of_an_unchanged_object_does_not_make_it_created() -> None:
+    """The gate dies before it changes a workload: what it created goes, and nothing else."""
+    server = serving()
+    prune = Policy(response=Response(prune_created=True))
+    bodies = (config("a"), config("c", "more"), manifest("v2"))
+    record = Dying(server, plan_of(server, *bodies, policy=prune)).die_after_writes(2)
+    members = {SETTINGS: Body.of(config("a")), WEB: Body.of(manifest("v1"))}
+    kept = tuple(
+        replace(one, before=Unknown("it is in no record"), expected=None)
+        if one.ref == SETTINGS
+        else one
+        for one in record.objects
+    )
+    record = replace(record, objects=kept, target_set=TargetSet(FrozenMap(members)))
+    player = finished(server, record)
+    assert player.attempt.ledger.deleted == (ref_of(bodies[1]),)
+    assert SETTINGS in server.stored

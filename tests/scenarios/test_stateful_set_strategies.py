@@ -173,7 +173,7 @@ def test_a_way_back_that_no_pod_takes_is_not_called_verified(scene: Scene) -> No
     assert "2 of 3 pods run the live template, and the controller replaces none" in result.stderr
     assert images(scene) == {**all_run(1), "db-2": "shop/db:2"}
     said = one_line(report(scene, result))
-    assert "kubectl delete pod/db-2 -n shop" in said
+    assert f"kubectl delete pod/db-2 -n {scene.objects.namespace}" in said
     assert "stays until somebody deletes it: the strategy is OnDelete" in said
 
 

@@ -43,10 +43,10 @@ CASES: dict[str, tuple[JSON, JSON, JSON, JSON, str, str]] = {
         ".spec.strategy.type, .spec.strategy.rollingUpdate.maxUnavailable",
     ),
     "clocks": (
-        {"min_ready_seconds": 12, "replicas": 3},
+        {"min_ready_seconds": 25, "replicas": 3},
         {"min_ready_seconds": 1, "replicas": 2},
-        {"progressDeadlineSeconds": 10},
-        {"progressDeadlineSeconds": 10, "minReadySeconds": 1, "replicas": 3},
+        {"progressDeadlineSeconds": 20},
+        {"progressDeadlineSeconds": 20, "minReadySeconds": 1, "replicas": 3},
         DEADLINE,
         ".spec.minReadySeconds",
     ),

@@ -39,6 +39,7 @@ from sandbox.face import Cluster, ClusterOptions, Names, Scenario, Timers, fits,
 
 DEFAULT_NAMESPACE = "default"
 _NO_PAUSE = "it pauses a Deployment, and the workload that it would strike is {}"
+_ENDS = "the workload that it would strike comes to its own end, and has no other version: {}"
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
 _NO_CHECK = "no check can have it"
 _UNCHECKED = "no check is configured"
@@ -85,6 +86,8 @@ class Rehearsing:
         struck = unlucky(self._workloads)
         if trouble.pauses and not struck.can_be_paused:
             return _NO_PAUSE.format(struck.called)
+        if trouble.runs_on and struck.comes_to_an_end:
+            return _ENDS.format(struck.called)
         late = trouble.before is Before.TIMED_OUT
         able = not late or any(actor.can_time_out for actor in self._workloads)
         return "" if able else _NO_DEADLINE

@@ -79,9 +79,10 @@ def remarks(trouble: Trouble, result: dict[str, Any], play: Play) -> Iterator[st
         yield f"{trouble} did not strike: the workload that it is about was never written"
         return
     if trouble.at and trouble.at >= over:
-        window = format_seconds(trouble.at - over + SEEN_SECONDS)
         late = f"{trouble} comes after the verdict, {format_seconds(over)} after the write"
-        yield f"{late}: --bake {window} would see it"
+        window = format_seconds(trouble.at - over + SEEN_SECONDS)
+        has_ended = all(registry.of_entry(one).runs_once for one in result["workloads"])
+        yield late if has_ended else f"{late}: --bake {window} would see it"
     else:
         for event in play.ahead:
             yield f"{_at(event)} comes after the verdict, {format_seconds(over)} after the write"

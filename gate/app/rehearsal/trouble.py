@@ -54,8 +54,8 @@ class Trouble:
 
     `pods` is what the new version's pods do, `event` what somebody else does meanwhile (`{name}`
     is the workload, `{pods}` the number of pods before), `checks` the answers to health checks.
-    `pauses` says that it needs a workload that can be paused. `at` is when it begins, in seconds
-    of the rollout.
+    `pauses` says that it needs a workload that can be paused, `runs_on` one whose pods run on and
+    do not end by themselves. `at` is when it begins, in seconds of the rollout.
     """
 
     name: str
@@ -66,6 +66,7 @@ class Trouble:
     before: Before = Before.SERVES
     end: End = End.CAUGHT
     pauses: bool = False
+    runs_on: bool = False
     at: float = 0.0
 
     def __str__(self) -> str:
@@ -97,9 +98,19 @@ class Trouble:
 
 _ALL: Final = (
     Trouble("good", "nothing goes wrong", end=End.VERIFIED),
-    Trouble("slow-start", "new pods take a minute to get ready", "ready=60", end=End.VERIFIED),
     Trouble(
-        "restart-once", "a new container ends once, then runs", "restart-once", end=End.VERIFIED
+        "slow-start",
+        "new pods take a minute to get ready",
+        pods="ready=60",
+        end=End.VERIFIED,
+        runs_on=True,
+    ),
+    Trouble(
+        "restart-once",
+        "a new container ends once, then runs",
+        pods="restart-once",
+        end=End.VERIFIED,
+        runs_on=True,
     ),
     Trouble("crash", "every new container exits soon after it starts", pods="crash"),
     Trouble("oom", "new containers are out of memory", pods="oom"),
@@ -115,7 +126,9 @@ _ALL: Final = (
         event="quota pods={pods}",
         end=End.EITHER,
     ),
-    Trouble("superseded", "somebody sets another image", event="supersede {name} other:1"),
+    Trouble(
+        "superseded", "somebody sets another image", event="supersede {name} other:1", runs_on=True
+    ),
     Trouble("paused", "somebody pauses the rollout", event="pause {name}", pauses=True),
     Trouble("deleted", "somebody deletes the workload", event="delete {name}"),
     Trouble(

@@ -215,3 +215,18 @@ def test_trouble_that_never_came_is_said(played: Played, manifest: Write) -> Non
     played.rehearse(manifest(failing), with_="superseded", silence=["all"])
     said = "superseded did not strike: the workload that it is about was never written"
     assert f"warning: {said}\n" in played.out.getvalue()
+
+
+@pytest.mark.contract("B1970")
+def test_a_job_is_advised_nothing_that_only_what_serves_has(played: Played, tmp_path: Path) -> None:
+    """Its pods end by themselves, and its template never changes: no window and no field helps."""
+    manifest = tmp_path / "job.yaml"
+    manifest.write_text(OTHER_WORKLOADS.split("---\n", maxsplit=1)[0])
+    code, rows, warned = played.judge(str(manifest), all_=True)
+    assert (code, [row["mend"] for row in rows if row["mend"]]) == (0, [])
+    ends = "the workload that it would strike comes to its own end, and has no other version"
+    for kind in ("slow-start", "restart-once", "superseded"):
+        assert f"{kind} is left out: {ends}: job/migrate-2" in warned
+        assert ends in played.refuse(str(manifest), with_=kind)
+    code, _, warned = played.judge(str(manifest), with_="crash@1h")
+    assert (code, warned) == (6, ["crash@1h comes after the verdict, 2s after the write"])

@@ -79,7 +79,7 @@ def test_what_is_still_paused_was_not_resumed(proxy: Proxy) -> None:
     scene.change_as("somebody", {"spec": {"minReadySeconds": 1}})
     result = proxy.program("recover", "web")
     assert result.exit_code == 0, str(result)
-    assert "all that it was to change is as it was before" in result.stderr
+    assert "deployment/web: it is paused, as before;" in result.stderr
     assert (served(scene), read_spec(scene)["paused"]) == (("two", ["shop/web:2"]), True)
 
 
@@ -164,15 +164,37 @@ def test_a_restart_that_wrote_nothing_is_not_rolled_back(proxy: Proxy) -> None:
     assert served(scene) == ("theirs", ["shop/web:2"])
 
 
-@pytest.mark.contract("B1963")
-def test_the_second_pause_is_its_own(proxy: Proxy) -> None:
-    """A first version fails again, and the gate dies as it has paused it again."""
+@pytest.mark.contract("B1972")
+def test_what_somebody_paused_again_is_said_to_be_as_before(proxy: Proxy) -> None:
+    """By the headline too: an attempt was unfinished, and nothing is left to do for it."""
     scene = proxy.scene
+    leave_failed(scene)
+    die(proxy, "resume", "web")
+    scene.change_as("somebody", {"spec": {"paused": True}})
+    result = proxy.program("recover", "web")
+    assert result.exit_code == 0, str(result)
+    assert "it is paused, as before; what its pods did meanwhile stays" in result.stderr
+    assert "passed      what was unfinished is as it was before" in result.stderr
+    assert "no attempt is unfinished" in proxy.program("recover", "web").stderr
+
+
+@pytest.mark.contract("B1963", "B1972")
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_second_pause_is_its_own(proxy: Proxy, *, is_first: bool) -> None:
+    """A version fails again, and the gate dies as it has paused it again; nothing goes back."""
+    scene = proxy.scene
+    if not is_first:
+        assert_verified(scene.apply(web(1)))
     kept = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "pause", *PATIENCE])
     assert kept.exit_code == 6, str(kept)
     with scene.gate.start("resume", "web", "--on-failure", "pause", *DOCUMENT) as running:
         proxy.on(nth(2, writes(WEB)), kills(running, after=True))
         running.wait()
     proxy.rest()
-    assert_ended(recover(scene, "web"), 6, "failed", "CrashLoop")
+    for look in ("locks", "history web", "status web"):
+        assert "to finish it (it stays, paused): " in scene.gate(*look.split()).stdout
+    result = recover(scene, "web")
+    assert_ended(result, 6, "failed", "CrashLoop", running="new" if is_first else "mixed")
+    assert "left of deployment/web: what failed stays, paused" in result.stderr
+    assert "had not changed it" not in report(scene, result)
     assert read_spec(scene)["paused"]

@@ -39,6 +39,7 @@ from gate.kube.locks.lease import Held, Leases
 from gate.sources.source import Sources
 
 NOTHING_LEFT: Final = Passed("no attempt is unfinished")
+AS_BEFORE: Final = Passed("what was unfinished is as it was before: nothing is left to do")
 NO_RECORD: Final = Passed("no record of an unfinished attempt exists")
 
 
@@ -226,7 +227,9 @@ def _finish_all(recovery: Recovery, left: _Left) -> Attempt | Passed:
     if isinstance(counts, GateError):
         counts.after_recovery = bool(ends.attempts)
         raise counts
-    return counts or (NO_RECORD if left.abandoned else NOTHING_LEFT)
+    if counts is not None:
+        return counts
+    return AS_BEFORE if ends.records else NO_RECORD if left.abandoned else NOTHING_LEFT
 
 
 def _finish(recovery: Recovery, locks: list[Lock], ends: _Ends) -> None:

@@ -24,7 +24,7 @@ from gate.app.runtime.watches import Watching
 from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
 from gate.core.frozen import dataclass
-from gate.core.kinds.registry import unseen
+from gate.core.kinds.registry import kind_of, unseen
 from gate.core.model.fact import Absent, Known
 from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
@@ -32,6 +32,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan
 from gate.core.plan.record import Record
+from gate.core.plan.workload_body import is_resumption
 from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.replaced_objects import find_not_replaced
 from gate.core.recovery.resumption import Found, resume
@@ -118,7 +119,7 @@ class Recovery:
         if plan is not None and (returned := find_returned(session, plan, found)):
             plan = go_on(returned=returned)
         if plan is None:
-            self.context.console.note("recover", f"{lock}: {_AS_BEFORE}")
+            self.context.console.note("recover", f"{lock}: {_describe_nothing_left(record)}")
             return None
         for ref in find_not_replaced(record, found):
             why = (
@@ -199,6 +200,13 @@ class Recovery:
             record = without_namespaces(record, gone)
         _require_locked(lock, _list_refs(record), keeper.namespaces_of(lock))
         return record
+
+
+def _describe_nothing_left(record: Record) -> str:
+    """Say that nothing is left to do; the pods of what was resumed may have moved all the same."""
+    resumed = (one.ref for one in record.objects if is_resumption(one.expected, one.ref))
+    word = next((kind_of(ref).pause_word for ref in resumed), "")
+    return f"it is {word}, as before; what its pods did meanwhile stays" if word else _AS_BEFORE
 
 
 def _list_refs(record: Record) -> list[Ref]:

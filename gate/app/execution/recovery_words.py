@@ -7,6 +7,7 @@ from typing import Final
 
 from gate.core.plan.plan import Plan
 from gate.core.recovery.resumption import list_incomplete
+from gate.core.rollout.policy import OnFailure
 from gate.duration import format_seconds
 
 CLOSED: Final = (
@@ -27,7 +28,8 @@ def describe_way(plan: Plan, recovery: str, at: float) -> str:
     is monotonic seconds.
     """
     if plan.resumed is None or plan.resumed.back:
-        return "back"
+        pauses = plan.policy.response.on_failure is OnFailure.PAUSE
+        return "what failed stays, paused" if pauses else "back"
     past = f"end this run and then: {recovery}" if recovery else ""
     return f"forward{describe_patience(plan, past, at)}"
 

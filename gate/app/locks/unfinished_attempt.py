@@ -144,7 +144,8 @@ def describe_finish(record: Record | None) -> str:
         return ""
     response, followed = record.policy.response, record.followed
     if record.leg is Leg.BACK:
-        return " (back)"
+        pauses = response.on_failure is OnFailure.PAUSE
+        return " (it stays, paused)" if pauses else " (back)"
     if record.checks and response.on_inconclusive is OnInconclusive.ROLLBACK:
         return " (back: its checks had still to decide)"
     goes_back = response.on_failure is OnFailure.ROLLBACK and not record.policy.observe

@@ -109,7 +109,9 @@ def is_new(result: Result, workload: WorkloadResult) -> bool:
 
 def is_unchanged(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether a run with writes left a workload as it found it."""
-    return _has_written(result) and not workload["changed"] and not is_unwritten(workload)
+    is_patched = any(one["action"] == "changed" for one in list_own_objects(result, workload))
+    is_same = not (workload["changed"] or is_patched or is_unwritten(workload))
+    return _has_written(result) and is_same
 
 
 def keeps_version(result: Result, workload: WorkloadResult) -> bool:

@@ -201,6 +201,7 @@ class History:
     def after(self, closing: Closing, attempt_id: str, run_url: str, at: str) -> History:
         """Return the history with one more attempt, which ended `at` (RFC 3339)."""
         versions = [one for one in self.versions if not closing.workload.has_passed(one)]
+        attempt_id = self._tell_apart(attempt_id, at)
         unjudged = list(self.unjudged)
         for judged in closing.versions:
             new = replace(judged, attempt_id=attempt_id, run_url=run_url, judged_at=at)
@@ -229,6 +230,16 @@ class History:
             replicas=self.replicas_of(closing.workload.uid).after(closing.replicas),
             uid=closing.workload.uid,
         )
+
+    def _tell_apart(self, attempt_id: str, at: str) -> str:
+        """Return the id of an attempt that ended `at`, and that no other one has with that time.
+
+        A command that recovers from a dead gate first may end that attempt in the same second.
+        """
+        taken = {one.attempt_id for one in self.versions if one.judged_at == at}
+        while attempt_id in taken:
+            attempt_id = f"{attempt_id}+"
+        return attempt_id
 
     def _others_after(
         self, closing: Closing, versions: Sequence[JudgedVersion]

@@ -14,7 +14,7 @@ from tests.bed.scene import MERGE_PATCH, Scene, secret, service, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import kill_apply, recover
-from tests.scenarios.versions import CRASH, report
+from tests.scenarios.versions import CRASH, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
@@ -108,6 +108,31 @@ def test_what_took_the_place_of_what_was_written_is_no_unchanged_object(
     assert warned(result, "the rollback left .spec.ports[port=90", "service/web as others have it")
     ports = scene.objects.get("services", "web")["spec"]["ports"]
     assert sorted(one["port"] for one in ports) == [80, 90]
+
+
+@pytest.mark.contract("B1973")
+@pytest.mark.parametrize("is_dead", [False, True], ids=["run", "recover"])
+def test_a_list_of_others_that_no_apply_mends_is_to_be_mended_first(
+    scene: Scene, *, is_dead: bool
+) -> None:
+    """The server wants a name of each of several ports; no `--take-over` removes theirs."""
+    assert_verified(scene.apply(service(80), web()))
+    with scene.applying(service(81), web(2, behaviour=CRASH)) as running:
+        running.wait_for_line("0 of 2 new pods")
+        if is_dead:
+            running.kill()
+        path = f"{scene.objects.path('services', 'web')}?fieldManager={HAND}"
+        theirs = {"spec": {"ports": [{"name": "theirs", "port": 95}]}}
+        scene.client.json("PATCH", path, theirs, MERGE_PATCH)
+        result = recover(scene, "web") if is_dead else running.wait()
+    assert result.exit_code == 5, str(result)
+    shown = report(scene, result)
+    assert "--take-over" not in shown
+    first, then = shown.find("kubectl edit service/web"), shown.find("rollout-gate apply -f PATH")
+    assert 0 < first < then
+    assert f"service/web: {HAND} changed spec.ports, and the server rejects" in one_line(shown)
+    scene.client.json("PATCH", path, {"spec": {"ports": service(80)["spec"]["ports"]}}, MERGE_PATCH)
+    assert_verified(scene.apply(service(80), web()), "NoChange")
 
 
 @pytest.mark.contract("B1918", "B49")

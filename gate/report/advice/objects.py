@@ -29,6 +29,7 @@ _LEFT_TO_RECOVER = (Reason.UNREACHABLE, Reason.UNAUTHORIZED)
 def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     """Yield texts, each with a command to copy or ""."""
     yield from _replacement(result)
+    yield from _lists_of_others(result)
     yield from _after_part_of_a_return(result)
     going = _going(result)
     staying = [item for item in result["objects"] if item["namespace"] not in going]
@@ -42,7 +43,7 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     if stuck:
         text = f"{_name_objects(result, stuck)}: see what its finalizers wait for:"
         yield text, _look_at(result, stuck[0])
-    meddled = [item for item in staying if _is_meddled_with(item)]
+    meddled = [item for item in staying if _is_meddled_with(item) and not _find_lists(item)]
     if meddled and not leftover:
         done = "apply again if yours should win"
         managers = dict.fromkeys(name for item in meddled for name in writers_of(item))
@@ -82,6 +83,30 @@ def _replacement(result: Result) -> Iterator[tuple[str, str]]:
     yield text, cluster.command("kubectl", "delete", *names, namespace=namespace)
     text = "then apply the whole manifest of the version that should run:"
     yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
+
+
+def _lists_of_others(result: Result) -> Iterator[tuple[str, str]]:
+    """Advise to mend the lists beside whose items of others the server rejects what is applied.
+
+    An apply leaves those items there, whatever it takes over.
+    """
+    for item in result["objects"]:
+        if lists := _find_lists(item):
+            where, who = ", ".join(lists), ", ".join(writers_of(item))
+            text = (
+                f"{object_name(result, item)}: {who} changed {where}, and the server rejects what"
+                f" is applied beside that; first make {where} as it should be:"
+            )
+            place = ClusterName(result["context"], result["kubeconfig"]).flags(item["namespace"])
+            yield text, shlex.join(["kubectl", "edit", _name_with_kind(item), *place])
+
+
+def _find_lists(item: ObjectResult) -> list[str]:
+    """Return the lists that others changed of what the server rejected on the way back."""
+    at_end = item["at_end"]
+    if at_end is None or item["not_restored"] != Reason.REJECTED or not writers_of(item):
+        return []
+    return list(dict.fromkeys(path.partition("[")[0] for path in at_end["fields"] if "[" in path))
 
 
 def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:

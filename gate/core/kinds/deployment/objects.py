@@ -20,10 +20,11 @@ NO_DEADLINE_SECONDS = 2147483647
 DEFAULT_REPLICAS: Final = 1
 """`spec.replicas` of a Deployment that does not set it (apps/v1 DeploymentSpec)."""
 _NAMED: Final = re.compile(r'ReplicaSet "([^"]+)"')
+"""The message of `Progressing` begins with it (`syncRolloutStatus`)."""
 _UNDER_WAY: Final = frozenset(
     {"NewReplicaSetCreated", "FoundNewReplicaSet", "ReplicaSetUpdated", "ProgressDeadlineExceeded"}
 )
-"""The message of `Progressing` begins with it (`syncRolloutStatus`)."""
+"""The reasons of `Progressing` before its rollout is complete (`util.DeploymentComplete`)."""
 PAUSE_FIELD: Final = "paused"
 """The deployment controller scales no ReplicaSet while it is true: a template that returned
 together with it would never get its pods."""

@@ -306,10 +306,9 @@ def test_an_undo_that_no_pod_takes_has_left_its_version(scene: Scene) -> None:
 @pytest.mark.contract("B71")
 def test_what_an_autoscaler_scales_to_is_rolled_out(scene: Scene, audit: Trail) -> None:
     """Replicas that the manifest leaves out change meanwhile: done when as many run."""
-    first, second = (stateful_set(image=f"shop/db:{version}") for version in (1, 2))
-    scene.serve(first)
+    scene.serve(stateful_set())
+    second = stateful_set(image="shop/db:2", behaviour="ready=2;only=1")
     del second["spec"]["replicas"]
-    second["spec"]["template"]["spec"]["containers"][0]["readinessProbe"]["periodSeconds"] = 2
     with scene.applying(second) as running:
         wait_for_new(scene)
         scene.objects.patch("statefulsets", "db", {"spec": {"replicas": 4}}, subresource="scale")

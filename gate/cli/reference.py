@@ -65,6 +65,9 @@ lists are not joined.
   that `--config` names; later files win. Paths in it are relative to the working directory.
   [config.schema.json](config.schema.json) describes it; an unknown key or a wrong value is an error
   with its line.
+- Values in it stand as they are: `${NAME}`, which nothing would fill in, is an error that names the
+  environment variable and the flag to give the value by. Queries, label matchers and commands of
+  checks can have `${NAME}`.
 - A command ignores variables and keys of options that it does not take.
 - Some keys exist only in a file: `checks` (health checks with all their keys), `prometheus` (the
   server and how to reach it), and `services` (the same for the services of HTTP checks).

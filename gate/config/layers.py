@@ -22,6 +22,7 @@ from gate.config.secret_variables import SECRET_VARIABLES
 from gate.config.settings import CONFIG_FILE, Settings, collect_settings, taken_by
 from gate.config.taking import Fault, inside
 from gate.config.together import Conflict, conflicts
+from gate.config.unfilled import unfilled_variables
 from gate.core.frozen import dataclass
 from gate.core.kinds.check_variables import COMMAND_VARIABLES
 from gate.errors import UsageErrors
@@ -155,9 +156,11 @@ def _wrong(layer: Layer) -> Iterator[_Problem]:
     """Yield what is wrong with the values of a layer."""
     values = {}
     for name, entry in layer.items():
+        unfilled = [*unfilled_variables(name, entry.value)] if entry.file else []
+        yield from (_problem(entry, fault) for fault in unfilled)
         if entry.value is None:
             yield _Problem(f"{entry.place}: has no value")
-        else:
+        elif not unfilled:
             values[name] = entry.value
     try:
         Settings.of(values)

@@ -37,4 +37,4 @@ def add_left_out(block: Block, result: Result, detailed: Sequence[WorkloadResult
     ]
     if names:
         told = "the result document has why (--output json)"
-        block.row("about", f"{some_names(names, _MOST_NAMED)}, too: {told}")
+        block.pointer("about", f"{some_names(names, _MOST_NAMED)}, too: {told}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.report.formats.labelled_rows import Block, describe_elsewhere
+from gate.report.formats.labelled_rows import Block
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.result import EvidenceResult, WorkloadResult
 from gate.report.style.style import Style, Symbol
@@ -16,7 +16,7 @@ from gate.report.words.moment import moment
 _LOG_LINES = 10
 _OTHER_LINES = 3
 _MOST_HEADING_LINES = 4
-_LEAST_ROOM = 3
+LEAST_ROOM = 3
 """Two lines of a heading and one that is quoted."""
 
 
@@ -28,7 +28,10 @@ def evidence_lines(
     *,
     is_whole: bool = False,
 ) -> list[str]:
-    """Return as many pieces as there is room for, a whole heading with at least one line each."""
+    """Return as many pieces as there is room for, each with a heading and at least one line.
+
+    The first one's heading is cut where it would leave no room for that line, the others are whole.
+    """
     block = Block(style, is_whole=is_whole)
     pieces = [
         *((output_title(one), one["output"].splitlines(), True) for one in checks if one["output"]),
@@ -36,23 +39,20 @@ def evidence_lines(
     ]
     for index, (heading, quoted, is_end) in enumerate(pieces):
         most = _LOG_LINES if index == 0 else _OTHER_LINES
-        if room - len(block.lines) < _LEAST_ROOM:
+        if room - len(block.lines) < LEAST_ROOM:
             break
         start = len(block.lines)
-        block.row("evidence", heading, _MOST_HEADING_LINES)
+        least = min(1, len(quoted))
+        if index == 0:
+            block.row("evidence", heading, _MOST_HEADING_LINES, room - least)
+        else:
+            block.row("evidence", heading, _MOST_HEADING_LINES)
         most = min(most, room - len(block.lines))
-        if most < min(1, len(quoted)):
+        if most < least:
             return block.lines[:start]
         shown = quoted[max(0, len(quoted) - most) :] if is_end else quoted[:most]
         for line in shown:
             block.line("evidence", line, style.sign(Symbol.QUOTE))
-    return block.lines
-
-
-def left_out_lines(style: Style) -> list[str]:
-    """Say that no evidence is shown, for advice may point to it."""
-    block = Block(style)
-    block.row("evidence", f"no room for it: {describe_elsewhere(1)}", 1)
     return block.lines
 
 

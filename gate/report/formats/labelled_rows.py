@@ -22,19 +22,32 @@ class Block:
     """Lines under labels; all but commands fit the width of the stream.
 
     Where it `is_whole`, as in the log of a CI job, nothing is cut: a row has as many lines as it
-    takes, and what is one line is as long as it is.
+    takes, and what is one line is as long as it is. Where it `is_tight`, a row has no more lines
+    than at the usual width, and is cut.
     """
 
-    def __init__(self, style: Style, *, is_whole: bool = False) -> None:
+    def __init__(self, style: Style, *, is_whole: bool = False, is_tight: bool = False) -> None:
         self._style = style
         self._is_whole = is_whole
+        self._is_tight = is_tight
         self._labelled = ""
         self.lines: list[str] = []
 
-    def row(self, label: str, text: str, lines: int = 2) -> None:
-        """Add text under a label, which is shown only before its first line."""
+    def row(self, label: str, text: str, lines: int = 2, room: int = _MOST_LINES_OF_A_ROW) -> None:
+        """Add text under a label, which is shown only before its first line.
+
+        It has as much as fits into `lines` of the usual width, and at most `room` lines.
+        """
+        most = lines if self._is_tight else self._style.roomy(lines)
+        self._wrap(label, text, min(most, room))
+
+    def pointer(self, label: str, text: str, lines: int = 2) -> None:
+        """Add a row that is never tight, for what to type or open comes at its end."""
+        self._wrap(label, text, self._style.roomy(lines))
+
+    def _wrap(self, label: str, text: str, lines: int) -> None:
         margin = len(_INDENT) + _LABEL_COLUMNS
-        most = _MOST_LINES_OF_A_ROW if self._is_whole else self._style.roomy(lines)
+        most = _MOST_LINES_OF_A_ROW if self._is_whole else lines
         for line in self._style.wrap(text, self._style.width - margin, most):
             self._add(label, line)
 

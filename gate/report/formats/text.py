@@ -16,7 +16,7 @@ from gate.report.advice.next_steps import next_steps
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
 from gate.report.formats.described_workloads import add_left_out, select_detailed
-from gate.report.formats.evidence_lines import evidence_lines, left_out_lines
+from gate.report.formats.evidence_lines import LEAST_ROOM, evidence_lines
 from gate.report.formats.labelled_rows import Block, describe_elsewhere
 from gate.report.formats.warning_rows import SHARES, Share, add_warnings
 from gate.report.kinds import registry
@@ -60,7 +60,11 @@ from gate.report.words.worst import rank_workloads
 MOST_LINES = 40
 _MOST_LISTED = 8
 _FEW_LISTED = 2
-"""Used if there would be no room for evidence."""
+_TRIES = ((_MOST_LISTED, False), (_FEW_LISTED, False), (_FEW_LISTED, True))
+"""How many workloads are listed, and whether rows are tight: until there is room for evidence.
+
+Where they are, it is left out where it ran: the commands of the next steps name that, too.
+"""
 _MOST_CAUSES = 3
 _CLOCKS = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
 """Rules that say nothing of what was wrong: the first cause does, also of several workloads."""
@@ -83,18 +87,22 @@ def verdict_text(result: Result, style: Style, *, is_whole: bool = False) -> str
     """
     detailed = select_detailed(result)
     quote = partial(evidence_lines, result["checks"], detailed, style, is_whole=is_whole)
-    top = _above(result, style, detailed, _MOST_LISTED, is_whole=is_whole)
     if is_whole:
+        top = _above(result, style, detailed, _MOST_LISTED, is_whole=True)
         below = _below(Block(style, is_whole=True), result, SHARES[0])
         room = max(MOST_LINES - len(top) - len(below), _LEAST_EVIDENCE_LINES)
         return "\n".join([*top, *quote(room), *below]) + "\n"
     wanted = len(quote(_LEAST_EVIDENCE_LINES))
-    below = _fit_below(result, style, MOST_LINES - len(top) - wanted)
-    quoted = quote(MOST_LINES - len(top) - len(below))
+    top, below, quoted = [], [], []
+    for most_listed, is_tight in _TRIES:
+        top = _above(result, style, detailed, most_listed, is_tight=is_tight)
+        below = _fit_below(result, style, MOST_LINES - len(top) - wanted, is_tight=is_tight)
+        left = MOST_LINES - len(top) - len(below)
+        quoted = quote(max(0, left))
+        if left >= 0 and (quoted or not wanted):
+            break
     if wanted and not quoted:
-        top = _above(result, style, detailed, _FEW_LISTED, is_whole=False)
-        below = _fit_below(result, style, MOST_LINES - len(top) - wanted)
-        quoted = quote(MOST_LINES - len(top) - len(below)) or left_out_lines(style)
+        quoted = quote(LEAST_ROOM)
     top = top[: max(0, MOST_LINES - len(quoted) - len(below))]
     return "\n".join([*top, *quoted, *below]) + "\n"
 
@@ -105,11 +113,13 @@ def _above(
     detailed: Sequence[WorkloadResult],
     most_listed: int,
     *,
-    is_whole: bool,
+    is_whole: bool = False,
+    is_tight: bool = False,
 ) -> list[str]:
     """Return the lines of what happened, and why."""
-    block = Block(style, is_whole=is_whole)
-    _where(block, result)
+    block = Block(style, is_whole=is_whole, is_tight=is_tight)
+    if not is_tight:
+        _where(block, result)
     _listing(block, result, style, most_listed)
     for workload in detailed:
         _details(block, result, workload)
@@ -121,9 +131,9 @@ def _above(
     return [*headline(result, style, is_whole=is_whole), *block.lines]
 
 
-def _fit_below(result: Result, style: Style, room: int) -> list[str]:
+def _fit_below(result: Result, style: Style, room: int, *, is_tight: bool) -> list[str]:
     """Return what was done and what to do, as whole as there is room for."""
-    tries = [_below(Block(style), result, share) for share in SHARES]
+    tries = [_below(Block(style, is_tight=is_tight), result, share) for share in SHARES]
     return next((lines for lines in tries if len(lines) <= room), tries[-1])
 
 
@@ -159,7 +169,7 @@ def _listing(block: Block, result: Result, style: Style, most: int) -> None:
         block.cells("ended", "  ".join(pad(cell, width) for cell, width in cells).rstrip())
     left = len(ranked) - len(rows)
     if left:
-        block.row("ended", f"and {left} more: {describe_elsewhere(left)}")
+        block.pointer("ended", f"and {left} more: {describe_elsewhere(left)}")
 
 
 def _make_row(result: Result, workload: WorkloadResult, style: Style) -> tuple[str, ...]:
@@ -376,6 +386,6 @@ _ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if acti
 
 def _next(block: Block, result: Result) -> None:
     for step in next_steps(result):
-        block.row("next", step.text, _MOST_STEP_LINES)
+        block.pointer("next", step.text, _MOST_STEP_LINES)
         if step.command.isprintable() and step.command:
             block.command("next", step.command)

@@ -39,4 +39,4 @@ def add_warnings(block: Block, result: Result, share: Share) -> None:
     if left:
         more = f"and {left} more" if shown else str(left)
         about = " about the manifest" if len(others) <= _MOST_WARNINGS else ""
-        block.row("warning", f"{more}{about}: {describe_elsewhere(left)}")
+        block.pointer("warning", f"{more}{about}: {describe_elsewhere(left)}")

@@ -11,6 +11,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.manifests.kinds.rules import LintCode
 from gate.report.advice.next_steps import next_steps
 from gate.report.document.document import minimal
+from gate.report.formats.evidence_lines import evidence_lines
 from gate.report.formats.text import MOST_LINES, verdict_text
 from gate.report.schema.result import CrashResult, Result
 from gate.report.style.style import Style, columns
@@ -194,19 +195,36 @@ def test_of_a_log_the_last_lines_have_the_room() -> None:
     assert text.count("│ up") < 9
 
 
-@pytest.mark.contract("B1881")
-def test_evidence_without_any_room_says_where_it_stands() -> None:
+@pytest.mark.contract("B1881", "B1991")
+@pytest.mark.parametrize("width", [40, 50, 80])
+def test_evidence_has_room_whatever_else_there_is(width: int) -> None:
     """A narrow screen: the worst workloads are listed, the reason stands, and no lint."""
     lint = [LINT.format(code) for code in LintCode]
     happened = [f"configmap/c{n} could not be restored: {'it is refused ' * 9}" for n in (1, 2)]
-    lines = verdict_text(crowded(8, *happened, *lint), Style(width=40)).splitlines()
+    lines = verdict_text(crowded(8, *happened, *lint), Style(width=width)).splitlines()
     text = " ".join(" ".join(lines).split())
     assert len(lines) <= MOST_LINES
+    assert "why CrashLoop: exit code 1 of the web" in text
+    assert "│ the schema is missing" in text
     assert "read the log of container web in the evidence" in text
-    assert "evidence no room for it: the result document has it (--output json)" in text
-    assert f"and {len(lint)} more about the manifest: the result document has them all" in text
-    assert "and 6 more: the result document has them all" in text
+    assert f"and {len(lint)} more about the manifest: the result document has" in text
+    assert ("and 6 more: the result document has them all" in text) == (width < 80)
     assert text.count("could not be restored") == len(happened)
+
+
+@pytest.mark.contract("B1991")
+def test_a_long_heading_leaves_room_for_what_is_below_it() -> None:
+    """It is cut, of the first piece alone: of another one all is left out."""
+    result = crowded(1)
+    event = log_result("Unhealthy: " + "not ready " * 60 + "\nas was said")
+    event |= {"kind": "event", "at": "2026-01-01T00:00:00Z"}
+    first, other = (
+        evidence_lines((), [{**result["workloads"][0], "evidence": pieces}], Style(width=40), 5)
+        for pieces in ([event], [log_result("up"), event])
+    )
+    assert (len(first), first[-1].split()) == (5, ["│", "as", "was", "said"])
+    assert first[-2].endswith("…")
+    assert other[-1].split() == ["│", "up"]
 
 
 @pytest.mark.contract("B1250")

@@ -10,9 +10,10 @@ from gate.app.command_context import CommandContext
 from gate.app.commands.single_workload import Draft, read_guarded, run_single, watch_target
 from gate.app.execution.run import Ready
 from gate.app.preflight.guards import refuse_paused, refuse_single_run
-from gate.app.preflight.trials import NO_DRY_RUN, Warn
+from gate.app.preflight.trials import NO_DRY_RUN
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
+from gate.app.runtime.console import Warn
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of
 from gate.app.runtime.world import World

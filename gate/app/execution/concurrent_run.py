@@ -6,7 +6,7 @@ from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.lock_state import LockState, state_of
 from gate.app.locks.unfinished_attempt import find_locks
-from gate.app.preflight.trials import Warn
+from gate.app.runtime.console import Warn
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
 from gate.kube.answers.failures import ApiError

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from gate.app.runtime.console import Warn
 from gate.clock import Clock
 from gate.core.model.body import FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
@@ -26,7 +27,6 @@ MORE_SECONDS: Final = 0.05
 _MOST_NAMED: Final = 3
 
 Mask = Callable[[str], str]
-Warn = Callable[[str], None]
 Keep = Callable[[History, History, Mapping[str, ConfidentialBody]], History]
 """Keeps bodies, given the old and the new history; returns the new one with what was kept."""
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.app.locks.recreation import Recreation, is_namespace_gone
+from gate.app.runtime.console import Warn
 from gate.clock import Clock
 from gate.core.frozen import dataclass
 from gate.core.model.lock import Lock
@@ -28,7 +29,6 @@ _PAUSES_SECONDS: Final = (0.1, 0.2, 0.4, 0.8)
 _CHANGED: Final = (ResourceVersionConflict, UidMismatch, NotFound)
 """Errors of a write to a Lease that has changed since it was read."""
 
-Warn = Callable[[str], None]
 Write = Callable[[Held], Held]
 
 

@@ -21,6 +21,7 @@ from gate.app.locks.recreation import Recreation
 from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.tasks import Asked, Effect, Leave, LockLane, Task, TaskQueue
 from gate.app.locks.verified_bodies import VerifiedBodies
+from gate.app.runtime.console import Warn
 from gate.clock import Clock
 from gate.core.model.body import Body
 from gate.core.model.lock import Lock, lock_of
@@ -45,7 +46,6 @@ DOUBTFUL_SECONDS: Final = DURATION_SECONDS / 2
 """No write begins this long after the last renewal: others may take a lock after twice as long."""
 _NAP_SECONDS: Final = 1.0
 
-Warn = Callable[[str], None]
 Annotations = Mapping[str, str | None]
 
 

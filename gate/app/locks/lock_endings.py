@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from gate.app.locks.held_locks import HeldLocks, Lost
 from gate.app.locks.secret_backup import SecretsBeside
+from gate.app.runtime.console import Warn
 from gate.clock import Clock
 from gate.core.model.lock import Lock
 from gate.kube.answers.failures import ApiError
@@ -23,7 +24,7 @@ class LockEndings:
         leases: Leases,
         held: HeldLocks,
         secrets: SecretsBeside,
-        warn: Callable[[str], None],
+        warn: Warn,
     ) -> None:
         """Take the locks as they are held; `warn` is told what could not be done."""
         self._clock = clock

@@ -7,18 +7,16 @@ and what it does not know is named.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 
 from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.verified_bodies import VerifiedBodies
+from gate.app.runtime.console import Warn
 from gate.core.frozen import dataclass
 from gate.core.model.lock_holder import Holder
 from gate.core.versions.history import History
 from gate.kube.answers.failures import ApiError, NotFound
 from gate.kube.locks.lease import Held, Leases
-
-Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ Only a recovery from the record would miss them, so no fault here ends a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from gate.app.runtime.console import Warn
 from gate.core.model.body import FrozenMap
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
@@ -19,8 +20,6 @@ from gate.kube.locks.lease import Held
 from gate.wire.decode import DecodeError
 from gate.wire.kept import Returned, kept_text, read_kept
 from gate.wire.record import NO_SECRETS, confidential_bodies, secrets_of
-
-Warn = Callable[[str], None]
 
 
 class SecretsBeside:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from gate.app.runtime.console import Warn
 from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
@@ -28,7 +29,6 @@ from gate.wire.decode import DecodeError
 MOST_CHARACTERS: Final = 900 * 1024
 """Limit for all bodies beside one lock: a Secret holds 1 MiB (core/v1 MaxSecretSize)."""
 
-Warn = Callable[[str], None]
 Write = Callable[[Mapping[str, str | None]], Mapping[str, str]]
 
 

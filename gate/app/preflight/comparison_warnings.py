@@ -10,7 +10,8 @@ from collections.abc import Collection
 
 from gate.app.preflight.check_subjects import ref_of
 from gate.app.preflight.server_dry_run import Prepared
-from gate.app.preflight.trials import Trials, Warn
+from gate.app.preflight.trials import Trials
+from gate.app.runtime.console import Warn
 from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.checks.baseline_comparison import Ratio

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from gate.app.locks.memory import Memory, secret_permissions
 from gate.app.locks.verified_bodies import permissions
 from gate.app.preflight.server_dry_run import Prepared
+from gate.app.runtime.console import Warn
 from gate.app.runtime.session import Session
 from gate.core.attempt.record import record_of
 from gate.core.model.body import Body
@@ -22,7 +23,6 @@ from gate.kube.rights.access import Access
 from gate.wire.record import confidential_bodies, fitting, secrets_of, without_secrets
 
 Trials = Mapping[Ref, LiveObject]
-Warn = Callable[[str], None]
 
 
 def paused_by_us(items: Iterable[Prepared], memory: Memory) -> frozenset[Ref]:

@@ -30,7 +30,8 @@ from gate.app.preflight.replicas import (
 )
 from gate.app.preflight.runs import phase_of, replacing_failed, with_locks_named
 from gate.app.preflight.server_dry_run import Prepared, prepare
-from gate.app.preflight.trials import Trials, Warn
+from gate.app.preflight.trials import Trials
+from gate.app.runtime.console import Warn
 from gate.app.runtime.session import Session
 from gate.cluster_name import ClusterName
 from gate.config import Settings

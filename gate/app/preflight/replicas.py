@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
+from gate.app.runtime.console import Warn
 from gate.core.kinds.registry import is_workload, kind_of
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER
@@ -21,7 +22,6 @@ from gate.kube.rights.access import Permission
 from gate.manifests.body import value_at
 from gate.manifests.manifest import Manifest, ManifestObject
 
-Warn = Callable[[str], None]
 _AUTOSCALERS: Final = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")}
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from gate.app.locks.memory import Memory
 from gate.app.preflight.neighbours import read_neighbours
+from gate.app.runtime.console import Warn
 from gate.app.runtime.live_state import read_facts
 from gate.app.runtime.session import Session
 from gate.core.kinds.registry import has_way_back, is_workload
@@ -52,7 +53,6 @@ _KEPT_COMPLETE: Final = (
 
 Facts = Mapping[Ref, Fact[LiveObject]]
 Note = Callable[[str, str], None]
-Warn = Callable[[str], None]
 
 
 def with_target_set(

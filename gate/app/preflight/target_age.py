@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from gate.app.runtime.console import Warn
 from gate.core.model.fact import Known
 from gate.core.plan.plan import Plan, Target
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.policy import OnFailure, OnInterrupt
 
 _DAY_SECONDS = 86_400
-
-Warn = Callable[[str], None]
 
 
 def within_age(plan: Plan, days: int | None, now: datetime, warn: Warn) -> Plan:

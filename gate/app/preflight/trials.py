@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from gate.app.preflight.guards import conflict_refusal
 from gate.app.preflight.rejections import rejection
 from gate.app.preflight.server_dry_run import Prepared
+from gate.app.runtime.console import Warn
 from gate.app.runtime.session import Session
 from gate.core.kinds.registry import kind_of
 from gate.core.model.body import Body
@@ -25,7 +26,6 @@ from gate.kube.answers.failures import FieldConflict, FieldManagerConflict, NotF
 from gate.kube.writes.writes import Writer
 from gate.side_by_side import each
 
-Warn = Callable[[str], None]
 Trials = Mapping[Ref, LiveObject]
 """What the server would make of each object; an object that could not be tried is missing."""
 

@@ -14,7 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from gate.app.preflight.trials import NO_DRY_RUN, Warn
+from gate.app.preflight.trials import NO_DRY_RUN
+from gate.app.runtime.console import Warn
 from gate.app.runtime.session import Session
 from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap

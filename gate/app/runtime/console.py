@@ -44,6 +44,9 @@ from gate.report.views.timeline import timeline_line, waiting_for
 Show = Callable[[Announce, float], None]
 """Shows a line; the second argument is the start of the run, on the same clock as the line."""
 
+Warn = Callable[[str], None]
+"""Warns once, as `Console.warn` does."""
+
 Environment = Mapping[str, str]
 NO_ENVIRONMENT: Final[Environment] = MappingProxyType({})
 

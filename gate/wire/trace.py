@@ -132,7 +132,7 @@ _REMOVED_POD: Final = Decoder(_Removed)
 _STANDSTILL: Final = Decoder(Suspended)
 _OF_KIND: Final = Decoder(_OfKind)
 _OBJECT: Final = Decoder(dict[str, Any])
-Found = TypeVar("Found")
+Decoded = TypeVar("Decoded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class Recording:
         stood = (one for one in self._find(SUSPENDED, _STANDSTILL) if one.at > 0)
         return deque(replace(one, seconds=min(one.seconds, one.at)) for one in stood)
 
-    def _find(self, kind: str, of: Decoder[Found]) -> Iterator[Found]:
+    def _find(self, kind: str, of: Decoder[Decoded]) -> Iterator[Decoded]:
         """Read the objects of the lines of a type."""
         mark = f'"{kind}"'.encode()
         for number, line in itertools.islice(_lines(self.path), 1, None):

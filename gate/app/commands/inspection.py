@@ -13,7 +13,7 @@ from gate.app.locks.command_locks import recall_history
 from gate.app.locks.unfinished_attempt import LockFacts, read_lock_facts
 from gate.app.preflight.guards import refuse_single_run
 from gate.app.preflight.neighbours import read_neighbours
-from gate.app.preflight.return_target import Facts, read_beside
+from gate.app.preflight.return_target import read_beside
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, judge_now, read_live, selector_of, with_warnings
@@ -24,6 +24,7 @@ from gate.config import Settings
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Known
+from gate.core.model.live_object import LiveFacts
 from gate.core.model.outcome import EXIT_CODES, ON_THEIR_WAY, Outcome
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import baseline_of
@@ -296,7 +297,7 @@ def _waiting_revision(live: Live) -> Revision:
     )
 
 
-def _returns(session: Session, live: Live, memory: History, beside: Facts) -> Returns:
+def _returns(session: Session, live: Live, memory: History, beside: LiveFacts) -> Returns:
     """Return what a failure of the next apply, and an undo, would return to.
 
     An undo is included only if such a failure does not return to what runs.

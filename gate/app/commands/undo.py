@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -29,8 +28,8 @@ from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
-from gate.core.model.fact import Fact, Unknown
-from gate.core.model.live_object import LiveObject
+from gate.core.model.fact import Unknown
+from gate.core.model.live_object import LiveFacts
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
@@ -120,7 +119,7 @@ def _find_gone(context: CommandContext, ref: Ref, history: History) -> frozenset
     return gone
 
 
-def _seen_last(history: History, facts: Mapping[Ref, Fact[LiveObject]]) -> dict[str, str]:
+def _seen_last(history: History, facts: LiveFacts) -> dict[str, str]:
     """Return when something in each namespace was verified last, if nothing in it is as then.
 
     That is by the clock of a gate: what is as it was shows, whatever that clock said, that the

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import field, replace
 
 from gate.app.command_context import CommandContext
@@ -18,8 +18,8 @@ from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.config import Settings
 from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
-from gate.core.model.fact import Fact, Known, Unknown
-from gate.core.model.live_object import LiveObject
+from gate.core.model.fact import Known, Unknown
+from gate.core.model.live_object import LiveFacts
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
@@ -31,8 +31,6 @@ from gate.core.versions.undo_choice import revision_name, rolled_back_from
 from gate.errors import RefusedError
 from gate.kube.answers.failures import Forbidden
 from gate.kube.rights.access import list_needed
-
-Lives = Mapping[Ref, Fact[LiveObject]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class UndoSubject:
     console: Console
     live: Live
     memory: Memory
-    lives: Lives
+    lives: LiveFacts
     neighbours: Neighbours = field(default_factory=Neighbours)
 
     @property

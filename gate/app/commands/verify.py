@@ -21,7 +21,7 @@ from gate.app.locks.unfinished_attempt import LockFacts, read_lock_facts
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_subjects import require_answerable
 from gate.app.preflight.check_trial import try_checks
-from gate.app.preflight.return_target import Facts, read_beside, with_neighbours
+from gate.app.preflight.return_target import read_beside, with_neighbours
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.live_state import read_object, selector_of
@@ -35,7 +35,7 @@ from gate.core.kinds.registry import has_way_back, locks_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.configuration_references import configuration_refs
 from gate.core.model.fact import Known
-from gate.core.model.live_object import LiveObject
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
@@ -189,7 +189,7 @@ def _target_set(
     plan: Plan,
     lives: Sequence[LiveObject],
     histories: Mapping[Ref, History],
-    beside: Facts,
+    beside: LiveFacts,
 ) -> TargetSet:
     """Return what an undo of each workload would lack or conflict with, and what a check left.
 

@@ -26,6 +26,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.frozen import dataclass
 from gate.core.kinds.registry import kind_of, unseen
 from gate.core.model.fact import Absent, Known
+from gate.core.model.live_object import LiveFacts
 from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
 from gate.core.model.objects import CleanText, Ref
@@ -35,7 +36,7 @@ from gate.core.plan.record import Record
 from gate.core.plan.workload_body import is_resumption
 from gate.core.recovery.gone_namespaces import find_oldest, without_namespaces
 from gate.core.recovery.replaced_objects import find_not_replaced
-from gate.core.recovery.resumption import Found, resume
+from gate.core.recovery.resumption import resume
 from gate.core.recovery.rewritten_version import close_if_rewritten
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import GateError, RefusedError
@@ -240,7 +241,7 @@ def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:
     )
 
 
-def watch_followed(session: Session, record: Record, found: Found) -> Watching:
+def watch_followed(session: Session, record: Record, found: LiveFacts) -> Watching:
     """Watch the workloads of a record that exist."""
     lives = {one.ref: found[one.ref] for one in record.followed}
     selectors = {

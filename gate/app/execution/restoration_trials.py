@@ -9,12 +9,11 @@ from dataclasses import replace
 
 from gate.app.runtime.session import Session
 from gate.core.model.fact import Known
-from gate.core.model.live_object import LiveObject
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Read, Write
 from gate.core.protocol.events import ReadBack
-from gate.core.recovery.resumption import Found
 from gate.core.recovery.returned_otherwise import is_returned, list_doubtful
 from gate.kube.answers.failures import ApiError
 from gate.kube.reads.quorum_reads import Reader
@@ -30,7 +29,7 @@ def read_and_try(reader: Reader, writer: Writer, effect: Read) -> ReadBack:
     return replace(answer, tried=_try(writer, effect.tries))
 
 
-def find_returned(session: Session, plan: Plan, found: Found) -> dict[Ref, LiveObject]:
+def find_returned(session: Session, plan: Plan, found: LiveFacts) -> dict[Ref, LiveObject]:
     """Return the workloads that a recovery would leave to others and that the dead gate returned.
 
     The server's answer to the restoration comes with each; one without an answer shows nothing.

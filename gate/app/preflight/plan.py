@@ -37,9 +37,9 @@ from gate.cluster_name import ClusterName
 from gate.config import Settings
 from gate.core.frozen import dataclass
 from gate.core.kinds.registry import has_way_back, kind_of, locks_of
-from gate.core.model.fact import Fact, Known
+from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
-from gate.core.model.live_object import LiveObject
+from gate.core.model.live_object import LiveFacts
 from gate.core.model.lock import Lock
 from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
@@ -62,7 +62,7 @@ LEAST_START_SECONDS = 1.0
 class Surroundings:
     """The state of a manifest's objects before any write."""
 
-    lives: Mapping[Ref, Fact[LiveObject]]
+    lives: LiveFacts
     autoscaled: frozenset[Ref]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from gate.core.kinds.registry import has_way_back, is_workload
 from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
-from gate.core.model.live_object import LiveObject
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.foreseen_return import may_restore, would_change_anything
@@ -51,12 +51,11 @@ _KEPT_COMPLETE: Final = (
 )
 """What becomes of them below a partition where the failed version was complete."""
 
-Facts = Mapping[Ref, Fact[LiveObject]]
 Note = Callable[[str, str], None]
 
 
 def with_target_set(
-    session: Session, plan: Plan, memory: Memory, beside: Facts | None = None
+    session: Session, plan: Plan, memory: Memory, beside: LiveFacts | None = None
 ) -> Plan:
     """Return the plan with the set that a failure returns to; reads what a verified set needs.
 
@@ -131,7 +130,9 @@ def _digest_applied_objects(plan: Plan) -> dict[Ref, str]:
     return {ref: applied_digest(plan.trial(ref)) for ref in applied}
 
 
-def read_beside(session: Session, histories: Iterable[History], named: Collection[Ref]) -> Facts:
+def read_beside(
+    session: Session, histories: Iterable[History], named: Collection[Ref]
+) -> LiveFacts:
     """Read the objects, except workloads, that earlier attempts wrote and this one does not."""
     versions = (version for history in histories for version in history.versions)
     members = {ref for version in versions for ref in version.members if not is_workload(ref)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from gate.core.kinds.registry import unseen
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER
-from gate.core.model.live_object import LiveObject
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import CleanText, Ref, Watched
 from gate.core.model.outcome import AnyReason, Outcome
 from gate.core.plan.plan import Plan, PlannedObject, Target
@@ -91,7 +91,7 @@ class Recording:
     """
 
     before: tuple[Watched, ...]
-    before_live: Mapping[Ref, Fact[LiveObject]]
+    before_live: LiveFacts
     applied: tuple[LiveObject, ...]
     events: Iterable[TraceEvent]
     checks: tuple[Check, ...] = ()

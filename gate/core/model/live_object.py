@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
 from gate.core.frozen import dataclass
 from gate.core.model.body import Body
+from gate.core.model.fact import Fact
 from gate.core.model.objects import Ref, Workload
 from gate.core.model.readiness import UNJUDGED, Readiness
 
@@ -37,3 +39,7 @@ class LiveObject:
         """Return `metadata.managedFields`, for the caller to change."""
         entries: list[dict[str, Any]] = self.managed.thaw().get("managedFields") or []
         return entries
+
+
+LiveFacts = Mapping[Ref, Fact[LiveObject]]
+"""Objects as they were read, as far as that is known."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gate.core.kinds.registry import has_way_back
-from gate.core.model.fact import Absent, Fact
-from gate.core.model.live_object import LiveObject
+from gate.core.model.fact import Absent
+from gate.core.model.live_object import LiveFacts
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import NO_NEEDS, order_by_phase
@@ -15,7 +15,7 @@ from gate.core.recovery.object_state import ObjectState, trial
 
 
 def find_deleted_by_others(
-    record: Record, found: Mapping[Ref, Fact[LiveObject]], states: Mapping[Ref, ObjectState]
+    record: Record, found: LiveFacts, states: Mapping[Ref, ObjectState]
 ) -> tuple[Ref, ...]:
     """Return what is not there although a workload behind it was written.
 

@@ -6,21 +6,17 @@ the server does the write after all, pods start from a version that is to return
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Fact, Known
-from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.plan.phases import Phase
 from gate.core.plan.record import Kept, Record
 from gate.core.recovery.object_state import ObjectState, classify_object
 
-Found = Mapping[Ref, Fact[LiveObject]]
 
-
-def with_set_of_late_workload(record: Record, found: Found) -> Record:
+def with_set_of_late_workload(record: Record, found: LiveFacts) -> Record:
     """Return the record with its set in force again if a workload is found as the attempt wrote it.
 
     The rest of the record is as it was.
@@ -31,7 +27,7 @@ def with_set_of_late_workload(record: Record, found: Found) -> Record:
     return replace(record, target_set=replace(target_set, is_set_aside=False))
 
 
-def _has_late_workload(record: Record, found: Found) -> bool:
+def _has_late_workload(record: Record, found: LiveFacts) -> bool:
     decisive = {
         one.ref
         for one in record.followed

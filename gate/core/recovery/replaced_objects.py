@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from gate.core.model.fact import Absent, Fact, Known
-from gate.core.model.live_object import LiveObject
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.record import Record
 
-Found = Mapping[Ref, Fact[LiveObject]]
 
-
-def without_replaced(record: Record, found: Found) -> Record:
+def without_replaced(record: Record, found: LiveFacts) -> Record:
     """Return the record with what the attempt itself deleted as if it had never been there.
 
     The object of that name, if there is one, is what it created in its place.
@@ -30,7 +27,7 @@ def without_replaced(record: Record, found: Found) -> Record:
     )
 
 
-def find_not_replaced(record: Record, found: Found) -> tuple[Ref, ...]:
+def find_not_replaced(record: Record, found: LiveFacts) -> tuple[Ref, ...]:
     """Return what was deleted, and not created again before the gate died."""
     replaced = (one.ref for one in record.followed if one.is_replaced)
     return tuple(ref for ref in replaced if isinstance(found[ref], Absent))

@@ -21,7 +21,7 @@ from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import Verb
-from gate.core.model.live_object import LiveObject
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -49,8 +49,6 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 
-Found = Mapping[Ref, Fact[LiveObject]]
-"""The live state of each object of the record; none is Unknown."""
 _NONE: Final = FrozenMap[Ref, LiveObject]()
 
 
@@ -59,7 +57,7 @@ class _Sorted:
     """The record's objects, by who last changed them."""
 
     record: Record
-    found: Found
+    found: LiveFacts
     by_ref: Mapping[Ref, ObjectState]
 
     def of(self, state: ObjectState) -> list[Kept]:
@@ -72,7 +70,7 @@ class _Sorted:
 
 def resume(
     record: Record,
-    found: Found,
+    found: LiveFacts,
     snapshots: Mapping[Ref, Snapshot],
     at: float,
     *,
@@ -81,7 +79,8 @@ def resume(
 ) -> Plan | None:
     """Return the plan that finishes an attempt, None if there is nothing to finish.
 
-    `snapshots` are of the workloads that it followed, `at` is monotonic seconds. `takes_back`:
+    `found` has every object of the record, none of them Unknown. `snapshots` are of the workloads
+    that it followed, `at` is monotonic seconds. `takes_back`:
     an `undo` asks for it. The attempt then goes back, complete or not, if every workload that it
     followed has a baseline. `returned` are what its way back left otherwise than was sent, with
     the server's answers to the dry runs of their restorations.

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from gate.core.model.body import NOTHING, Body
 from gate.core.model.confidential_bodies import body_digest
-from gate.core.model.fact import Fact, Known, Unknown
+from gate.core.model.fact import Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER
-from gate.core.model.live_object import LiveObject
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import Ref
 from gate.core.ssa.field_set import extract
 from gate.core.ssa.last_applied import without_last_applied
@@ -51,7 +51,7 @@ def applied_digest(live: LiveObject | None) -> str:
     return NOTHING if body is None else body_digest(live.ref.kind, live.uid, body)
 
 
-def digests_of(facts: Mapping[Ref, Fact[LiveObject]]) -> dict[Ref, str]:
+def digests_of(facts: LiveFacts) -> dict[Ref, str]:
     """Return `applied_digest` of each object, without those that could not be read."""
     read = ((ref, fact) for ref, fact in facts.items() if not isinstance(fact, Unknown))
     return {

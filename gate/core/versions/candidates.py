@@ -8,16 +8,13 @@ from dataclasses import field
 from gate.core.frozen import dataclass
 from gate.core.model.body import Body
 from gate.core.model.environment_values import with_values
-from gate.core.model.fact import Fact, Known
-from gate.core.model.live_object import LiveObject
+from gate.core.model.fact import Known
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import Ref, Template
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
 from gate.core.versions.shared_members import Neighbours
-
-Others = Mapping[Ref, Fact[LiveObject]]
-"""Objects of a verified set that the manifest does not name, as they were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ class Candidates:
     objects: tuple[PlannedObject, ...]
     histories: Mapping[Ref, History]
     kept: Mapping[str, Body] = field(default_factory=dict)
-    beside: Others = field(default_factory=dict)
+    beside: LiveFacts = field(default_factory=dict)
     neighbours: Neighbours = field(default_factory=Neighbours)
 
     def history(self, ref: Ref) -> History:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from gate.core.frozen import dataclass
 from gate.core.model.body import Body
-from gate.core.model.fact import Fact, Known
-from gate.core.model.live_object import LiveObject
+from gate.core.model.fact import Known
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import Ref, Template
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.versions.candidates import Candidates
@@ -29,7 +28,7 @@ class NextReturn:
 
 
 def next_return(
-    target: Target, live: LiveObject, history: History, beside: Mapping[Ref, Fact[LiveObject]]
+    target: Target, live: LiveObject, history: History, beside: LiveFacts
 ) -> NextReturn:
     """Return what `select` chooses for an apply of a version that is not known yet.
 

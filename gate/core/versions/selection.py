@@ -16,7 +16,7 @@ from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER
-from gate.core.model.live_object import LiveObject
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedObject, Target
@@ -27,7 +27,7 @@ from gate.core.rollout.baseline import Baseline, return_to
 from gate.core.rollout.causes import Cause
 from gate.core.ssa.applied_fields import digests_of
 from gate.core.ssa.managed_fields import owners_of
-from gate.core.versions.candidates import Candidates, Others, live_before
+from gate.core.versions.candidates import Candidates, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.return_doubts import (
@@ -102,7 +102,7 @@ def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
     return {ref: frozenset(digests) for ref, digests in needed.items()}
 
 
-def select(candidates: Candidates, others: Others) -> Selection:
+def select(candidates: Candidates, others: LiveFacts) -> Selection:
     """Return what a failure returns to; `others` has what `unnamed_members` asked for."""
     beside = FrozenMap(digests_of(candidates.beside))
     if not _needs_verified(candidates):

@@ -8,9 +8,10 @@ from typing import Final
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known, Unknown
+from gate.core.model.live_object import LiveFacts
 from gate.core.model.objects import CleanText, Ref
 from gate.core.ssa.applied_fields import applied_digest
-from gate.core.versions.candidates import Candidates, Others
+from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
 from gate.core.versions.return_doubts import left_unverified
@@ -116,7 +117,7 @@ def _versions(
 
 
 def changed_unnamed(
-    candidates: Candidates, returns: Mapping[Ref, JudgedVersion], others: Others
+    candidates: Candidates, returns: Mapping[Ref, JudgedVersion], others: LiveFacts
 ) -> Iterator[tuple[Ref, CleanText]]:
     """Yield the members of a set that are not in the manifest and no longer as verified."""
     for ref, (digest, _) in _verified_members(candidates, returns).items():

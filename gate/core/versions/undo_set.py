@@ -9,8 +9,8 @@ from gate.core.frozen import dataclass
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.environment_values import with_values
-from gate.core.model.fact import Absent, Fact, Known
-from gate.core.model.live_object import LiveObject
+from gate.core.model.fact import Absent, Known
+from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import Ref, Template
 from gate.core.plan.plan import Target
 from gate.core.plan.rollback_plan import content
@@ -118,7 +118,7 @@ def lacking(
     own: Ref,
     bodies: Mapping[Ref, bool],
     is_ours: Callable[[Ref], bool],
-    facts: Mapping[Ref, Fact[LiveObject]] | None = None,
+    facts: LiveFacts | None = None,
 ) -> Lacking:
     """Return what keeps a set of the workload `own` from returning whole.
 
@@ -161,7 +161,7 @@ def lacking_now(
     history: History,
     version: JudgedVersion,
     digests: Mapping[Ref, str],
-    facts: Mapping[Ref, Fact[LiveObject]],
+    facts: LiveFacts,
     neighbours: Neighbours,
 ) -> tuple[Ref, ...]:
     """Return what an undo to a verified version would lack now.
@@ -178,7 +178,7 @@ def _lacking_among(
     targets: Collection[Target],
     histories: Mapping[Ref, History],
     neighbours: Neighbours,
-    facts: Mapping[Ref, Fact[LiveObject]],
+    facts: LiveFacts,
 ) -> Callable[..., Lacking]:
     """Return a function that says what an undo would lack, as the undo itself decides.
 

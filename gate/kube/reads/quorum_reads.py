@@ -36,7 +36,7 @@ from gate.wire.untrusted import clean_line
 Parts = tuple[tuple[Revision, ...], tuple[Pod, ...], tuple[Node, ...]]
 """What belongs to a workload: its revisions, its pods, and the nodes that it looks at."""
 _NO_PARTS: Final[Parts] = ((), (), ())
-Found = tuple[Fact[LiveObject], Parts | tuple[None, None]]
+WithParts = tuple[Fact[LiveObject], Parts | tuple[None, None]]
 MOST_READ_SINGLY = 8
 """How many workloads of a kind and namespace are read one by one; more are read by a list."""
 
@@ -109,7 +109,7 @@ class Reader:
             for effect in effects
         ]
 
-    def _rollouts(self, refs: Sequence[Ref]) -> dict[Ref, Found]:
+    def _rollouts(self, refs: Sequence[Ref]) -> dict[Ref, WithParts]:
         """Return what the lists show of workloads of one kind whose selectors are as they were.
 
         What has no owner in the lists may be of each, as in the lists of watches.

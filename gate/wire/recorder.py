@@ -179,7 +179,7 @@ class Recorder:
         """Record that the run removed a pod at which a controller had stopped."""
         self._hand(0, lambda: {"t": self._since(at), "type": REMOVED, "object": {"uid": uid}})
 
-    def record_return(self, at: float) -> None:
+    def note_return(self, at: float) -> None:
         """Record that the run goes back, or stops its rollout: what follows is its own doing."""
         self._hand(0, lambda: {"t": self._since(at), "type": RETURNED, "object": {}})
 

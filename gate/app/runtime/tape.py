@@ -98,7 +98,7 @@ class Tape:
     def writing(self, effect: Write) -> None:
         """Take a write that is about to be sent; after the applies it belongs to the way back."""
         if self._has_begun and is_workload(effect.ref):
-            self._recorder.record_return(self._clock.now())
+            self._recorder.note_return(self._clock.now())
 
     def _note_removals(self, attempt: Attempt) -> None:
         for uid, one in attempt.workloads.replacements.items():

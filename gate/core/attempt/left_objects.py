@@ -28,7 +28,7 @@ def collect_written(attempt: Attempt) -> dict[Ref, LiveObject]:
     theirs = {
         one.ref: one.expected
         for one in resumed.record.objects
-        if one.ref in resumed.left_alone
+        if one.ref in resumed.left_to_others
         and isinstance(one.expected, LiveObject)
         and one.changes
         and not one.reach.is_unreached
@@ -50,7 +50,11 @@ def collect_left(attempt: Attempt) -> dict[Ref, LiveObject]:
     """Return each object as this attempt leaves it, except those that others have taken over."""
     left = collect_written(attempt)
     left.update(attempt.ledger.restored)
-    others = {*attempt.interference.departures, *attempt.ledger.left_alone, *attempt.ledger.deleted}
+    others = {
+        *attempt.interference.departures,
+        *attempt.ledger.left_to_others,
+        *attempt.ledger.deleted,
+    }
     return {
         ref: live
         for ref, live in left.items()

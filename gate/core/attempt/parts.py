@@ -144,9 +144,9 @@ class Ledger:
 
     `live` is the latest state that was read or written, `written` what the way out left, `restored`
     what the way back left, in this order. `left` is each object as our last write on either leg
-    left it, `findings` its state at the end. `left_alone` are objects that somebody else has since
-    changed, `dropped` the fields that the way back left out, `kept_paths` those of others that it
-    sent along.
+    left it, `findings` its state at the end. `left_to_others` are objects that somebody else has
+    changed since, `dropped` the fields that the way back left out, `kept_paths` those of others
+    that it sent along.
     """
 
     live: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
@@ -155,7 +155,7 @@ class Ledger:
     left: FrozenMap[Ref, LeftObject] = field(default_factory=FrozenMap)
     patched: tuple[Ref, ...] = ()
     deleted: tuple[Ref, ...] = ()
-    left_alone: tuple[Ref, ...] = ()
+    left_to_others: tuple[Ref, ...] = ()
     findings: FrozenMap[Ref, Finding] = field(default_factory=FrozenMap)
     dropped: FrozenMap[Ref, DroppedFields] = field(default_factory=FrozenMap)
     kept_paths: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)

@@ -40,7 +40,7 @@ def difference(attempt: Attempt, ref: Ref) -> str:
         return _leftover(attempt, ref)
     if found.kind is FindingKind.UNREAD and attempt.outcome in _NOT_WAITED_FOR:
         return ""
-    if ref in attempt.ledger.left_alone and attempt.course.leg is Leg.BACK:
+    if ref in attempt.ledger.left_to_others and attempt.course.leg is Leg.BACK:
         return _left_alone(name, found)
     return _differing(name, found, "restored" if ref in attempt.ledger.restored else "wrote")
 
@@ -70,11 +70,11 @@ def _after_deletion(name: str, found: Finding) -> str:
 def _leftover(attempt: Attempt, ref: Ref) -> str:
     """Say what is still as this attempt wrote it although others took over the rest, else ""."""
     ours, name = attempt.ledger.written.get(ref), attempt.plan.name_of(ref)
-    if ref in attempt.ledger.left_alone and ours is not None and ours.created:
+    if ref in attempt.ledger.left_to_others and ours is not None and ours.created:
         return f"{name} was not deleted: somebody else has changed it, or put something into it"
-    if ref in attempt.ledger.left_alone and ours is None:
+    if ref in attempt.ledger.left_to_others and ours is None:
         return _left_alone(name, Finding(FindingKind.UNREAD))
-    if ref in attempt.ledger.left_alone:
+    if ref in attempt.ledger.left_to_others:
         return f"{name} has what this run wrote again; somebody else had changed it meanwhile"
     if attempt.outcome is not Outcome.SUPERSEDED or ref in attempt.ledger.restored:
         return ""

@@ -242,11 +242,11 @@ def takes_back_part(attempt: Attempt) -> bool:
         return True
     if why.reason is not Reason.INTERRUPTED or resumed is None:
         return False
-    went_out = resumed.record.leg is Leg.FORWARD
+    was_forward = resumed.record.leg is Leg.FORWARD
     return any(
         kept.changes
         and kept.ref not in attempt.ledger.written
-        and (went_out or not kept.reach.is_known_written or not kept.uid)
+        and (was_forward or not kept.reach.is_known_written or not kept.uid)
         for kept in resumed.record.objects
     )
 
@@ -261,7 +261,7 @@ def has_taken_back_nothing(attempt: Attempt) -> bool:
     if ledger.restored or ledger.deleted or attempt.writes.refusals:
         return False
     return any(
-        written.changed and has_way_back(ref) and ref not in ledger.left_alone
+        written.changed and has_way_back(ref) and ref not in ledger.left_to_others
         for ref, written in ledger.written.items()
     )
 

@@ -27,7 +27,7 @@ def find_deleted(
     if record.leg is Leg.FORWARD:
         return {}
     found = {*resumed.written, *resumed.unkept, *resumed.restored}
-    found |= {*resumed.departed, *resumed.left_alone}
+    found |= {*resumed.departed, *resumed.left_to_others}
     gone = {
         kept.ref: _as_created(kept, kept.expected)
         for kept in record.objects

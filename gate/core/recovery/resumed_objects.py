@@ -23,7 +23,7 @@ def collect_resumed(
     set that it returned to the bodies are not kept as the server answered them. What others have
     changed or deleted since is as its own write left it.
     """
-    went_out = {
+    ours = {
         ref: LeftObject(one.after, None, one.field_manager, one.scaler.keeps_live)
         for ref, one in written.items()
     }
@@ -35,13 +35,13 @@ def collect_resumed(
             continue
         if before.uid == live.uid:
             left[kept.ref] = LeftObject(before, autoscaled=kept.scaler.keeps_live)
-    theirs = {kept.ref: _as_left(kept) for kept in _list_left_alone(resumed)}
-    return {**theirs, **went_out, **left}
+    theirs = {kept.ref: _as_left(kept) for kept in _list_left_to_others(resumed)}
+    return {**theirs, **ours, **left}
 
 
-def _list_left_alone(resumed: Resumed) -> list[Kept]:
+def _list_left_to_others(resumed: Resumed) -> list[Kept]:
     """Return what others have changed or deleted since."""
-    left = (*resumed.left_alone, *resumed.departed)
+    left = (*resumed.left_to_others, *resumed.departed)
     return [kept for kept in resumed.record.objects if kept.ref in left]
 
 

@@ -26,7 +26,7 @@ def find_open_writes(attempt: Attempt) -> tuple[Ref, ...]:
     """Return what may still be written, of an attempt that went back."""
     if attempt.course.leg is not Leg.BACK:
         return ()
-    known = {*attempt.ledger.left, *attempt.ledger.left_alone, *attempt.writes.refusals}
+    known = {*attempt.ledger.left, *attempt.ledger.left_to_others, *attempt.writes.refusals}
     return tuple(
         kept.ref
         for kept in record_of(attempt.plan).objects

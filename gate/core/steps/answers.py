@@ -55,7 +55,7 @@ from gate.core.writes.obstacles import DELETED_MEANWHILE
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_users
 from gate.core.writes.request import is_for_live_number
-from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
+from gate.core.writes.results import NOT_ANSWERED, note_return, note_write, surely_written
 from gate.core.writes.way_out import refused_for_good
 
 _ANSWERS: dict[type[Answer], type[Asking]] = {
@@ -156,13 +156,13 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
     if effect.verb is Verb.TAKE_OVER:
         return attempt, ()
     if attempt.course.leg is Leg.BACK:
-        attempt = went_back(attempt, effect, before, live)
+        attempt = note_return(attempt, effect, before, live)
     else:
         # After a lost answer, a 200 may mean that our own earlier try created the object.
         known = answer.is_created or not uncertain
         is_created = Known(answer.is_created) if known else NOT_ANSWERED
         met = None if uncertain else find_met(sent, ref)
-        attempt = went_out(attempt, head, live, read=before, is_created=is_created, met=met)
+        attempt = note_write(attempt, head, live, read=before, is_created=is_created, met=met)
     seen = () if live.workload is None else (Observed(attempt.now, live.workload),)
     return attempt, seen
 

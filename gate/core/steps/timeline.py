@@ -185,7 +185,7 @@ def _how_it_stays(before: Attempt, after: Attempt, ref: Ref) -> str:
 
 
 def _troubled_writes(before: Attempt, after: Attempt) -> Iterator[Line]:
-    for ref in after.ledger.left_alone[len(before.ledger.left_alone) :]:
+    for ref in after.ledger.left_to_others[len(before.ledger.left_to_others) :]:
         did = "changed" if ref in after.ledger.live else "deleted"
         yield "left", f"{after.plan.name_of(ref)}: somebody else {did} it since; left alone"
     yield from _uses_of_others(before, after)

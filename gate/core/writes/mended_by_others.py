@@ -9,7 +9,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.writes.restoration import with_dropped_now
-from gate.core.writes.results import went_back
+from gate.core.writes.results import note_return
 from gate.core.writes.returned_by_others import is_returned
 
 
@@ -39,4 +39,4 @@ def with_mended(attempt: Attempt, live: LiveObject) -> Attempt:
         writes=replace(attempt.writes, refusals=refusals.drop(ref)),
     )
     attempt = with_dropped_now(attempt, head, live)
-    return went_back(attempt, head, attempt.ledger.written[ref].after, live)
+    return note_return(attempt, head, attempt.ledger.written[ref].after, live)

@@ -15,7 +15,6 @@ from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.ssa import field_set
-from gate.core.writes.departure import left_alone
 from gate.core.writes.foreign_changes import (
     added_fields,
     fields_of_others,
@@ -27,6 +26,7 @@ from gate.core.writes.foreign_changes import (
 )
 from gate.core.writes.removed_owners import owners_to_put_back
 from gate.core.writes.request import send, send_body
+from gate.core.writes.taken_by_others import leave_object
 
 
 def send_back(attempt: Attempt, head: PlannedWrite) -> Step:
@@ -38,7 +38,7 @@ def send_back(attempt: Attempt, head: PlannedWrite) -> Step:
     smaller = head if foreign is None else without_foreign(head, foreign, live)
     if smaller is None:
         followed = head.ref in attempt.workloads.followed_before
-        return send(attempt, head) if followed else (left_alone(attempt, head.ref), ())
+        return send(attempt, head) if followed else (leave_object(attempt, head.ref), ())
     others = fields_of_others(head, written, live)
     left = field_set.union(foreign, others)
     dropped = tuple(f".{path}" for path in field_set.paths(left))

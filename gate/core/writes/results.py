@@ -36,7 +36,7 @@ def surely_written(attempt: Attempt) -> Attempt:
     return replace(attempt, writes=replace(attempt.writes, first_write_at=first))
 
 
-def went_out(
+def note_write(
     attempt: Attempt,
     head: PlannedWrite,
     live: LiveObject,
@@ -75,7 +75,7 @@ def went_out(
     return _follow_from_answer(attempt, before, live, head.field_manager)
 
 
-def went_back(
+def note_return(
     attempt: Attempt, sent: Write | PlannedWrite, before: LiveObject | None, live: LiveObject
 ) -> Attempt:
     """Record what was restored, paused or scaled, and follow what was restored."""

@@ -13,7 +13,6 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedWrite
 from gate.core.protocol.effects import Effect, FindUsers, Read, SaveRecord, Write
-from gate.core.writes.departure import left_alone, with_departure
 from gate.core.writes.foreign_changes import has_values_of_others, is_extended, without_conflicts
 from gate.core.writes.obstacles import give_up_on_errors
 from gate.core.writes.other_users import find_users
@@ -27,8 +26,9 @@ from gate.core.writes.restoration import (
     with_dropped_now,
     with_head,
 )
-from gate.core.writes.results import went_back
+from gate.core.writes.results import note_return
 from gate.core.writes.return_progress import find_shown, find_trial, is_back, is_ours
+from gate.core.writes.taken_by_others import leave_object, leave_workload
 
 DECISION_FRESH_SECONDS = 1.0
 """How old the decision to go back may be at the first write before workloads are read again."""
@@ -48,7 +48,7 @@ def next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step
     if (shown := find_shown(attempt, head, retry)) is not None:
         written = attempt.ledger.written[head.ref].after
         known = with_dropped_now(attempt, head, shown)
-        return went_back(known.past_head(), head, written, shown), ()
+        return note_return(known.past_head(), head, written, shown), ()
     has_returned = is_back(attempt, head)
     if not has_returned and (instead := _step_back(attempt, head, retry)) is not None:
         return instead
@@ -114,7 +114,7 @@ def _step_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Ste
     """
     if not is_ours(attempt, head.ref):
         tries = find_trial(attempt, head, retry)
-        return (left_alone(attempt, head.ref), ()) if tries is None else _try(attempt, tries)
+        return (leave_object(attempt, head.ref), ()) if tries is None else _try(attempt, tries)
     doubt = attempt.requests.doubts.get(head.ref)
     if retry is None or not retry.uncertain or retry.refused is not None or doubt is None:
         return None
@@ -155,7 +155,7 @@ def _workloads_first(attempt: Attempt) -> Step:
         own = [write for write in attempt.writes.queue if write.ref == ref]
         if not is_ours(attempt, ref) and not any(is_back(attempt, write) for write in own):
             others = tuple(write for write in attempt.writes.queue if write.ref != ref)
-            return with_departure(
+            return leave_workload(
                 replace(attempt, writes=replace(attempt.writes, queue=others)), ref
             ), ()
     return attempt, ()
@@ -198,5 +198,5 @@ def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
     written, live = attempt.ledger.written[head.ref], attempt.ledger.live[head.ref]
     is_followed = head.ref in attempt.workloads.followed_before
     if (has_values_of_others if is_followed else is_extended)(head, written, live):
-        return left_alone(attempt, head.ref), ()
+        return leave_object(attempt, head.ref), ()
     return None if is_followed else _users_first(attempt, head.verb)

@@ -14,12 +14,12 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
 from gate.core.writes.additions import is_left
-from gate.core.writes.departure import stepped_back
 from gate.core.writes.lost_needs import find_dropped
 from gate.core.writes.obstacles import is_done, out_of_time, substance, why_not_written
 from gate.core.writes.recreation import find_before
 from gate.core.writes.request import is_refused_still, send
-from gate.core.writes.results import went_out
+from gate.core.writes.results import note_write
+from gate.core.writes.taken_by_others import leave_after_lost_answer
 
 
 def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
@@ -31,10 +31,10 @@ def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
     if retry is not None and retry.uncertain:
         live = attempt.ledger.live.get(head.ref)
         if live is not None and is_done(attempt, head, live):
-            return went_out(attempt.past_head(), head, live), ()
+            return note_write(attempt.past_head(), head, live), ()
         unsafe = head.force or _is_gone(attempt, head.ref)
         if unsafe and is_theirs(attempt, head.ref):
-            return stepped_back(attempt, head.ref), ()
+            return leave_after_lost_answer(attempt, head.ref), ()
     refused = retry.refused if retry is not None else None
     if refused is not None and is_refused_still(attempt, head, refused):
         return refused_for_good(attempt, refused), ()
@@ -111,7 +111,7 @@ def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
     left to them instead, whether or not our write came before that.
     """
     if attempt.writes.uncertain and is_theirs(attempt, rejection.ref):
-        return stepped_back(attempt, rejection.ref)
+        return leave_after_lost_answer(attempt, rejection.ref)
     return given_up(attempt, rejection)
 
 

@@ -40,7 +40,7 @@ def _is_concerned(attempt: Attempt, ref: Ref) -> bool:
     plan, ledger, writes = attempt.plan, attempt.ledger, attempt.writes
     if plan.resumed is not None or any(write.ref == ref for write in plan.writes):
         return True
-    return any(ref in done for done in (ledger.written, ledger.left_alone, writes.refusals))
+    return any(ref in done for done in (ledger.written, ledger.left_to_others, writes.refusals))
 
 
 def _object(attempt: Attempt, ref: Ref, run: Run) -> ObjectResult:
@@ -126,7 +126,7 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
         return "deleted" if found is None or found.kind in _GONE else "deleting"
     if (found is not None and found.kind is FindingKind.DELETED) or has_gone(attempt, ref):
         return "gone"
-    if ref in attempt.ledger.left_alone:
+    if ref in attempt.ledger.left_to_others:
         return "left"
     if ref in attempt.ledger.restored:
         return "restored" if has_restored(attempt, ref) else "kept"

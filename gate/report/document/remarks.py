@@ -142,7 +142,7 @@ def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
     for ref in attempt.ledger.patched:
         end = _describe_pause(attempt, ref, is_locked=is_locked) if pauses else _SCALED_TO_ZERO
         yield f"{name(ref)} {end}"
-    for ref in attempt.ledger.left_alone:
+    for ref in attempt.ledger.left_to_others:
         if ref not in attempt.ledger.findings:
             yield f"{name(ref)} was changed by somebody else meanwhile, and left alone"
     for ref, refusal in attempt.writes.refusals.items():
@@ -164,7 +164,7 @@ def _kept_beside_new(attempt: Attempt) -> Iterator[str]:
         return
     for ref, one in written.items():
         is_there = one.before is not None and one.changed and has_way_back(ref)
-        if is_there and ref not in (*attempt.ledger.restored, *attempt.ledger.left_alone):
+        if is_there and ref not in (*attempt.ledger.restored, *attempt.ledger.left_to_others):
             kept = f"{attempt.plan.name_of(ref)} keeps what this run wrote, and others may use it"
             yield f"{kept}: to return it, apply what it was before"
 

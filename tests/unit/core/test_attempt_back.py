@@ -94,7 +94,7 @@ def test_what_others_use_is_not_deleted(manager: str, data: dict[str, str]) -> N
     assert ("delete", "configmap/settings") not in player.written()
     leaves = server.stored[world.config_ref()].leaves
     assert leaves["data.theirs" if "theirs" in data else "data.mode"] in ("1", "theirs")
-    assert player.attempt.ledger.left_alone == (world.config_ref(),)
+    assert player.attempt.ledger.left_to_others == (world.config_ref(),)
     (said,) = differences(player.attempt)
     assert "again" not in said
     assert data.get("mode") != "x" or "was not deleted: somebody else" in said

@@ -197,7 +197,7 @@ class Listener:
         """Hear a list."""
         self.heard.append(("listed", at, namespace, page, about))
 
-    def record_return(self, at: float) -> None:
+    def note_return(self, at: float) -> None:
         """Hear that the run goes back."""
         self.heard.append(("returned", at))
 

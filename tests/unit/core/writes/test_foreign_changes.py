@@ -88,7 +88,7 @@ def test_a_value_that_another_run_of_the_gate_changed_is_left() -> None:
     player.server.put(settings({**AFTER, "level": "9", "theirs": "9"}))
     assert ends(player.run()) == BACK
     assert data_of(player.server) == {**AFTER, "level": "9", "theirs": "9"}
-    assert player.attempt.ledger.left_alone == (SETTINGS,)
+    assert player.attempt.ledger.left_to_others == (SETTINGS,)
 
 
 @pytest.mark.contract("B132")

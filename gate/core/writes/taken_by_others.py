@@ -12,17 +12,18 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.writes.authorship import Author, find_author
 
 
-def left_alone(attempt: Attempt, ref: Ref) -> Attempt:
+def leave_object(attempt: Attempt, ref: Ref) -> Attempt:
     """Step back from an object that somebody else has changed or deleted since."""
     attempt = attempt.past_head()
     if ref not in attempt.workloads.followed_before:
         return replace(
-            attempt, ledger=replace(attempt.ledger, left_alone=(*attempt.ledger.left_alone, ref))
+            attempt,
+            ledger=replace(attempt.ledger, left_to_others=(*attempt.ledger.left_to_others, ref)),
         )
-    return with_departure(attempt, ref)
+    return leave_workload(attempt, ref)
 
 
-def with_departure(attempt: Attempt, ref: Ref) -> Attempt:
+def leave_workload(attempt: Attempt, ref: Ref) -> Attempt:
     """Leave a workload to whoever has changed or deleted it before its way back was written."""
     here = attempt.ledger.written[ref].after.uid == _uid_now(attempt, ref)
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
@@ -43,7 +44,7 @@ def _uid_now(attempt: Attempt, ref: Ref) -> str:
     return live.uid if live is not None else ""
 
 
-def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
+def leave_after_lost_answer(attempt: Attempt, ref: Ref) -> Attempt:
     """Leave a workload to whoever changed it, whether or not our write came before that."""
     here = ref in attempt.ledger.live
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
@@ -52,8 +53,8 @@ def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
     if find_author(attempt, ref) is not Author.OTHERS:
         whose = "whether that write or somebody else did it is not known"
         message = CleanText(f"it was {did} {awaited}: {whose}")
-    departure = Ending(Outcome.SUPERSEDED, reason, message)
-    departures = attempt.interference.departures.put(ref, departure)
+    ending = Ending(Outcome.SUPERSEDED, reason, message)
+    departures = attempt.interference.departures.put(ref, ending)
     return replace(
         attempt.past_head(),
         interference=replace(attempt.interference, departures=departures, departed_at=attempt.now),

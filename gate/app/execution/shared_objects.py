@@ -68,9 +68,9 @@ def answer_with_users(session: Session, plan: Plan, effect: FindUsers) -> UsersF
             if one.lock not in own:
                 used |= dict(_find_used(memory, effect, there, since))
     states = {ref: one for ref, one in effect.states.items() if ref not in (*used, *unknown)}
-    brought = _find_brought(session, states, memories, own) if states else FrozenMap()
+    brought_states = _find_brought(session, states, memories, own) if states else FrozenMap()
     at, only = session.clock.now(), {ref: why for ref, why in unknown.items() if ref not in used}
-    return UsersFound(at, effect.effect_id, FrozenMap(used), FrozenMap(only), brought)
+    return UsersFound(at, effect.effect_id, FrozenMap(used), FrozenMap(only), brought_states)
 
 
 def _decode(lease: Held) -> LockMemory:

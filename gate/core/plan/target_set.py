@@ -56,9 +56,9 @@ class TargetSet:
     `unverified` are the workloads that return to an older revision that still serves, because
     no gate verified a version. `shared` has the objects that return to what another workload was
     verified with since, each with that workload. `applied` and `undo` are what the same histories
-    say beside that. `brought` says of the objects whose state of before another run had brought,
-    unverified, what the way back returns them to. `is_set_aside` is whether the way back restores
-    what was before instead: it found no workload that the attempt had changed.
+    say beside that. `unverified_states` says of the objects whose state of before another run had
+    brought, unverified, what the way back returns them to. `is_set_aside` is whether the way back
+    restores what was before instead: it found no workload that the attempt had changed.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
@@ -69,7 +69,7 @@ class TargetSet:
     shared: FrozenMap[Ref, Ref] = field(default_factory=FrozenMap)
     applied: AppliedVersion = AppliedVersion()
     undo: UndoLimits = UndoLimits()
-    brought: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
+    unverified_states: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
     is_set_aside: bool = False
 
     @property

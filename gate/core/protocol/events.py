@@ -264,14 +264,15 @@ class UsersFound:
     """Why some of the objects in question are to stay: another run `used` them as they are.
 
     Of those in `unknown` nobody can tell, each with the reason; nobody else uses the rest.
-    `brought` are those of the rest whose state of before another run had brought, unverified.
+    `brought_states` are those of the rest whose state of before another run had brought,
+    unverified.
     """
 
     at: float
     effect_id: int
     used: FrozenMap[Ref, str]
     unknown: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
-    brought: FrozenMap[Ref, BroughtState] = field(default_factory=FrozenMap)
+    brought_states: FrozenMap[Ref, BroughtState] = field(default_factory=FrozenMap)
 
 
 class Removal(enum.StrEnum):

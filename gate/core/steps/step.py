@@ -87,7 +87,7 @@ def _after_users(attempt: Attempt, found: UsersFound, lines: tuple[Announce, ...
     if attempt.result.unsaid:
         unsaid = (*attempt.result.unsaid, *lines)
         attempt, lines = replace(attempt, result=replace(attempt.result, unsaid=unsaid)), ()
-    if not found.brought:
+    if not found.brought_states:
         return attempt, lines
     effect = SaveRecord(attempt.requests.next_id, record_now(attempt))
     return attempt.with_effect(effect), (*lines, effect)

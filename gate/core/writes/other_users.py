@@ -71,12 +71,12 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
         ledger=replace(attempt.ledger, written=FrozenMap(written)),
     )
     attempt = _without_writes(attempt, stays)
-    for ref, brought in found.brought.items():
-        attempt = _with_brought(attempt, ref, brought)
+    for ref, state in found.brought_states.items():
+        attempt = _with_brought_state(attempt, ref, state)
     return attempt
 
 
-def _with_brought(attempt: Attempt, ref: Ref, brought: BroughtState) -> Attempt:
+def _with_brought_state(attempt: Attempt, ref: Ref, state: BroughtState) -> Attempt:
     """Return an object to what another run had found in place of what that one had brought.
 
     Where that is not known, or what it brought still needed, the object goes back as planned, and
@@ -86,10 +86,12 @@ def _with_brought(attempt: Attempt, ref: Ref, brought: BroughtState) -> Attempt:
     if all(one.ref != ref for one in queue):
         return attempt
     target_set, targets = plan.target_set, plan.targets
-    body = None if target_set.is_set_aside else brought.instead
-    to = _describe_state(brought, is_replaced=body is not None)
-    target_set = replace(target_set, brought=target_set.brought.put(ref, CleanText(to)))
-    if body is None or not brought.is_verified:
+    body = None if target_set.is_set_aside else state.instead
+    to = _describe_state(state, is_replaced=body is not None)
+    target_set = replace(
+        target_set, unverified_states=target_set.unverified_states.put(ref, CleanText(to))
+    )
+    if body is None or not state.is_verified:
         targets = tuple(_beside_unreturned(one, {ref: f"goes back to {to}"}) for one in targets)
     if body is not None:
         target_set = replace(target_set, bodies=target_set.bodies.put(ref, body))
@@ -102,12 +104,12 @@ def _with_brought(attempt: Attempt, ref: Ref, brought: BroughtState) -> Attempt:
     return replace(attempt, plan=plan, writes=replace(attempt.writes, queue=queue))
 
 
-def _describe_state(brought: BroughtState, *, is_replaced: bool) -> str:
+def _describe_state(state: BroughtState, *, is_replaced: bool) -> str:
     """Say what an object goes back to."""
-    whose = f"the attempt of {brought.lock}"
+    whose = f"the attempt of {state.lock}"
     if is_replaced:
         return f"what it was before {whose}, which was not verified"
-    if brought.needs:
+    if state.needs:
         return f"what {whose} that is not finished wrote: nothing was verified with it"
     return f"what {whose} wrote: nothing was verified with it"
 

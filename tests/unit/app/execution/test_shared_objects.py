@@ -117,7 +117,7 @@ def test_what_another_run_had_brought_is_known_beside_locks_of_another_namespace
     held = {lock_of(web): Held(lock_of(web), "uid", "1")} if is_read else {}
     found = users_of_settings(monkeypatch, lambda _: [other], asked, (web,), held)
     brought = BroughtState(API.lock, needs=True)
-    assert found.brought == (FrozenMap({SETTINGS: brought}) if is_read else FrozenMap())
+    assert found.brought_states == (FrozenMap({SETTINGS: brought}) if is_read else FrozenMap())
 
 
 CREATED = LiveObject(SETTINGS, "uid", "1", Body.of({}), Body.of({}), None)

@@ -14,8 +14,8 @@ from tests.bed.expectations import (
 )
 from tests.bed.scene import Scene, settings, web
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import die_at, recover
-from tests.scenarios.proxy import Proxy, kills, nth, writes
+from tests.scenarios.killing import RECORD, die_at, recover
+from tests.scenarios.proxy import Meets, Proxy, kills, nth, waits, writes
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import CRASH, DOCUMENT, mode, one_line, report
 
@@ -159,6 +159,7 @@ def serve_apart(scene: Scene) -> None:
 
 GOOD = web(2, behaviour="ready=20")
 SOON = web(2, name="api", behaviour="never-ready", progress_deadline_seconds=20)
+SOON_TOO = web(2, behaviour="never-ready", progress_deadline_seconds=20)
 LATER = web(2, name="api", behaviour="never-ready", progress_deadline_seconds=90)
 AS_BEFORE = (
     "configmap/settings went back to what it was before the attempt of deployment/web, which was"
@@ -168,6 +169,12 @@ AS_WRITTEN = (
     "configmap/settings went back to what the attempt of deployment/web that is not finished"
     " wrote: nothing was verified with it"
 )
+
+
+def writes_record(path: str) -> Meets:
+    """Return what meets the writes of the record in a Lease."""
+    meets = writes(path)
+    return lambda request: meets(request) and RECORD.encode() in request.body
 
 
 @pytest.mark.contract("B1935")
@@ -206,6 +213,26 @@ def test_an_attempt_over_an_unfinished_one_returns_to_nothing_that_failed(
     assert ("not verified (SetIncomplete)" in one_line(report(scene, newest))) is is_doubted
     by_rollback = "by a rollback" in scene.gate("history", "api").stdout
     assert by_rollback is (second is LATER)
+
+
+@pytest.mark.contract("B1980")
+@pytest.mark.parametrize("late", ["web", "api"])
+def test_two_that_go_back_at_once_return_to_nothing_that_failed(proxy: Proxy, late: str) -> None:
+    """Each asks about the other once its own record says that it goes back."""
+    scene, program = proxy.scene, proxy.program
+    serve_apart(scene)
+    path = scene.manifest(settings("two"), SOON_TOO)
+    with program.start("apply", "-f", path, *DOCUMENT) as running:
+        running.wait_for_line("following")
+        path = scene.manifest(settings("three"), SOON)
+        with program.start("apply", "-f", path, *DOCUMENT) as beside:
+            beside.wait_for_line("following")
+            for name in ("web", "api"):
+                saved = nth(1, writes_record(f"/leases/rollout-gate.deployment.{name}"))
+                proxy.on(saved, waits(proxy.clock, 1.3 if name == late else 1.0))
+            ended = running.wait(), beside.wait()
+    assert [one.exit_code for one in ended] == [4, 4]
+    assert mode(scene) == "one"
 
 
 @pytest.mark.contract("B1936")

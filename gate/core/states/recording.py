@@ -19,13 +19,15 @@ class Recording(StateBehaviour):
     has_writes_ahead = True
 
     def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
-        """Ask for the record to be saved, and who uses what is about to go back.
+        """Ask for the record to be saved, and after a signal who uses what is about to go back.
 
-        Both at once: after a signal there is little time.
+        There is little time then. Else that is asked once the record is saved: of two attempts that
+        go back in the same moment at least one then finds that the other does.
         """
         effect = SaveRecord(attempt.requests.next_id, record_now(attempt))
         attempt = attempt.with_effect(effect)
-        if attempt.course.leg is Leg.FORWARD:
+        is_signalled = attempt.interference.signal_number is not None
+        if attempt.course.leg is Leg.FORWARD or not is_signalled:
             return attempt, (effect,)
         attempt, questions = find_users(attempt, Verb.APPLY)
         return attempt, (effect, *questions)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime, timedelta
+from email.utils import format_datetime
+
 import pytest
 
+from gate.app.rehearsal.virtual_world import Handle
+from sandbox.face import Answer, Request
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -15,9 +21,9 @@ from tests.bed.expectations import (
 from tests.bed.scene import Scene, settings, web
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import RECORD, die_at, recover
-from tests.scenarios.proxy import Meets, Proxy, kills, nth, waits, writes
+from tests.scenarios.proxy import Meets, Proxy, any_request, kills, nth, waits, writes
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
-from tests.scenarios.versions import CRASH, DOCUMENT, mode, one_line, report
+from tests.scenarios.versions import CRASH, DOCUMENT, history_rows, mode, one_line, report
 
 NEVER_READY = web(2, behaviour="never-ready", progress_deadline_seconds=50)
 SLOW = web(2, name="api", behaviour="ready=60")
@@ -295,3 +301,19 @@ def test_a_recovery_knows_what_the_way_back_had_learned(proxy: Proxy, *, is_fini
     assert is_doubted is not is_finished, str(result)
     assert not warned(result, "was left alone")
     assert mode(scene) == ("one" if is_finished else "two")
+
+
+@pytest.mark.contract("B1981", "B1871")
+def test_when_a_version_was_judged_is_told_by_the_clock_of_the_server(proxy: Proxy) -> None:
+    """Else what a machine with a clock far behind verified counts as older than it is."""
+
+    def is_an_hour_ahead(request: Request, handle: Handle) -> Answer:
+        answer = handle(request)
+        date = format_datetime(proxy.clock.wall() + timedelta(hours=1), usegmt=True)
+        return replace(answer, headers={**answer.headers, "Date": date})
+
+    proxy.on(any_request, is_an_hour_ahead)
+    assert_verified(proxy.scene.apply(web()))
+    [version] = history_rows(proxy.scene)
+    judged_at = datetime.fromisoformat(version["judged_at"])
+    assert abs(judged_at - proxy.clock.wall() - timedelta(hours=1)) < timedelta(minutes=1)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from gate.app.runtime.console import Warn
@@ -34,12 +35,17 @@ Keep = Callable[[History, History, Mapping[str, ConfidentialBody]], History]
 class ClosingTexts:
     """The histories after an attempt, as texts; each fault is a warning, not a new verdict."""
 
-    def __init__(self, clock: Clock, holder: Holder, closed: Closed, mask: Mask) -> None:
-        """Take how the attempt ended; `mask` removes secrets from what is written for people."""
+    def __init__(
+        self, clock: Clock, holder: Holder, closed: Closed, mask: Mask, at: datetime
+    ) -> None:
+        """Take how the attempt ended, and when by the server's time, since others compare that.
+
+        `mask` removes secrets from what is written for people.
+        """
         self._clock = clock
         self._holder = holder
         self._mask = mask
-        self._at = f"{clock.wall():%Y-%m-%dT%H:%M:%SZ}"
+        self._at = f"{at:%Y-%m-%dT%H:%M:%SZ}"
         self._by_lock = {lock_of(one.ref): one for one in closed.workloads}
         self._left_seconds = MOST_SECONDS + MORE_SECONDS * max(0, len(self._by_lock) - 1)
         self._turn = threading.Lock()

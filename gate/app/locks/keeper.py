@@ -316,7 +316,8 @@ class Keeper:
         known, closed = set(self._held.lost), effect.closed
         if effect.if_lost is not None and self._held.are_any_lost():
             closed = effect.if_lost
-        texts = ClosingTexts(self._clock, self._holder, closed, self.mask)
+        at = self._leases.server_wall()
+        texts = ClosingTexts(self._clock, self._holder, closed, self.mask, at)
         others = [lock for lock in self._held.locks if lock != task.record_in]
         end = functools.partial(self._end_of, task, closed, texts)
         each(self._clock, end, others)

@@ -22,6 +22,7 @@ from gate.kube.answers.failures import ApiError, BadAnswer, TimedOut, Unauthoriz
 from gate.kube.client.contact import Contact
 from gate.kube.client.pace import Pace
 from gate.kube.client.repetition import Limits, Repetition
+from gate.kube.client.server_time import ServerTime
 from gate.kube.connection.connection import Connection
 from gate.kube.connection.official import ApiException
 
@@ -88,6 +89,7 @@ class Client:
         self._missing_rights: set[tuple[str, str]] = set()
         self._on_answer = on_answer
         self.pace = Pace(clock, self._stopping)
+        self.server_time = ServerTime(clock)
 
     def get(
         self,
@@ -261,6 +263,7 @@ class Client:
         with self.pace.request(write=method != "GET"), self._time_read(method):
             ends_at = self._clock.now() + seconds
             response = self._answer(method, path, query, seconds, *rest)
+        self.server_time.note(response.headers.get("Date"))
         if response.headers.get("Content-Encoding", "identity") != "identity":
             response.close()
             raise BadAnswer("the answer is encoded, although plain bytes were asked for")

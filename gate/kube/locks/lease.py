@@ -93,6 +93,10 @@ class Leases:
         """How an advised command names the cluster of the locks."""
         return self._client.connection.cluster
 
+    def server_wall(self) -> datetime:
+        """Return the time of the server that keeps the locks."""
+        return self._client.server_time.wall()
+
     def read(self, lock: Lock) -> Held | None:
         """Return a lock as it is, None if it was never taken."""
         try:

@@ -181,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _any  # noqa: N815 - names of the base class
 
     def _reply(self, answer: Reply) -> None:
-        self.send_response(answer.status)
+        self.send_response_only(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(answer.body)))

@@ -169,6 +169,10 @@ class Scene:
         """Return what hands a call on to the Lease that it is about."""
         return lambda about, *rest: getattr(self._store(about), name)(about, *rest)
 
+    def server_wall(self) -> datetime:
+        """Return this machine's time: the two agree."""
+        return self.clock.wall()
+
     @property
     def store(self) -> Store:
         """The first lock's."""

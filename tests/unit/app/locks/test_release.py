@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import cast
 
 import pytest
@@ -223,7 +224,7 @@ class Texts:
         self.during: dict[int, threading.Thread] = {}
         ends = tuple(map(closing_of, range(count)))
         clock = cast("Clock", self.clock)
-        self.texts = ClosingTexts(clock, Holder("me"), Closed(False, ends), str)
+        self.texts = ClosingTexts(clock, Holder("me"), Closed(False, ends), str, datetime.now(UTC))
 
     def make(self, number: int) -> None:
         """Make one text."""

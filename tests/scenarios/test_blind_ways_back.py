@@ -87,7 +87,7 @@ def assert_recovers(scene: Scene) -> None:
 
 def assert_nothing_left(scene: Scene) -> None:
     """Assert that there is nothing to finish."""
-    assert "no attempt is unfinished" in scene.gate("recover").stderr
+    assert "no record of an unfinished attempt was found" in scene.gate("recover").stderr
 
 
 @pytest.mark.contract("B1710", "B28", "B544", "B1631")

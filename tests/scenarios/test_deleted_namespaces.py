@@ -52,7 +52,7 @@ def test_what_is_left_beside_a_deleted_namespace_goes_back(
     assert result.exit_code == (0 if how == "apply" else 4), str(result)
     assert f"{GONE}; what the attempt left elsewhere is finished" in result.stderr
     assert "without a lock" not in result.stderr
-    assert "no attempt is unfinished" in program("recover").stderr
+    assert "no record of an unfinished attempt was found" in program("recover").stderr
 
 
 def lose_what_two_versions_had(scene: Scene, program: PlayedGate) -> None:

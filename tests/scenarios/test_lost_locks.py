@@ -179,6 +179,40 @@ def test_a_lock_that_was_deleted_is_created_again_with_what_it_remembered(
         }
 
 
+UNKNOWN = "deployment/{} was applied by rollout-gate and has no lock: somebody deleted that"
+
+
+@pytest.mark.contract("B1982")
+def test_recover_says_that_it_cannot_know_of_a_workload_whose_lock_is_gone(scene: Scene) -> None:
+    """The gate died before it could create the lock again: nothing says that it is unfinished."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="never-ready")) as running:
+        running.wait_for_line(UNDER_WAY)
+        scene.objects.delete("leases", LEASE)
+        running.kill()
+    for words in ((), ("web",)):
+        result = recover(scene, *words)
+        assert result.exit_code == 0, str(result)
+        assert result.document["message"] == "no record of an unfinished attempt was found"
+        assert warned(result, UNKNOWN.format("web"), "status web") is bool(words)
+
+
+@pytest.mark.contract("B1982")
+@pytest.mark.parametrize("remains", ["lock", "record", "nothing"])
+def test_recover_doubts_nothing_where_the_locks_tell(scene: Scene, remains: str) -> None:
+    """Its own, or the record in that of another workload; nor where no gate has applied it."""
+    scene.apply_as("kubectl", web())
+    if remains == "lock":
+        assert_verified(scene.apply(web(2)))
+    elif remains == "record":
+        with scene.applying(web(2, behaviour=SLOW), web(name="api")) as running:
+            running.wait_for_line(UNDER_WAY)
+            scene.objects.delete("leases", LEASE)
+            running.kill()
+    result = recover(scene, "web")
+    assert not warned(result, UNKNOWN.format("web"))
+
+
 @pytest.mark.contract("B790", "B791")
 @pytest.mark.parametrize("dies", [False, True])
 def test_a_lock_that_was_released_under_a_run(

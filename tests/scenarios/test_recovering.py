@@ -131,7 +131,7 @@ def test_a_lock_of_a_gate_that_left_no_record_is_given_back(
     annotate(scene, {RECORD: None})
     result = program("recover")
     assert result.exit_code == 0, str(result)
-    assert "deployment/web: its gate died and left no record" in result.stderr
+    assert "deployment/web: its gate died, and no record was found" in result.stderr
     assert "nothing is left" not in str(result)
     assert "wrote" not in result.stderr
     assert held_locks(scene) == []
@@ -196,7 +196,7 @@ def test_what_only_observed_is_finished_without_a_verdict(
     result = recover(scene)
     assert_ended(result, 0, "observed", "Complete")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-    assert "no attempt is unfinished" in recover(scene).stderr
+    assert "no record of an unfinished attempt was found" in recover(scene).stderr
 
 
 @pytest.mark.contract("B905")

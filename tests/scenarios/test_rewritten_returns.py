@@ -116,7 +116,7 @@ def test_what_admission_made_of_our_restoration_is_not_somebody_elses(
     live = proxy.scene.objects.get(kind.resource, kind.name)
     assert image_of(live["spec"]["template"]) == OTHER
     assert mode(proxy.scene) == "one"
-    assert "no attempt is unfinished" in proxy.scene.gate("recover").stderr
+    assert "no record of an unfinished attempt was found" in proxy.scene.gate("recover").stderr
 
 
 def apply_as_another_run(scene: Scene, body: JSON) -> None:

@@ -277,7 +277,7 @@ def test_recover_of_a_rollback_names_the_version_that_failed(
 
 @pytest.mark.contract("B726", "B194")
 def test_recover_of_a_name_that_nobody_has_is_refused(scene: Scene, program: PlayedGate) -> None:
-    """As `status` of it is; of one that exists no attempt is unfinished."""
+    """As `status` of it is; of one that exists there is nothing to finish."""
     found = {command: program(command, "nobody") for command in ("recover", "status")}
     for result in found.values():
         assert_refused(result, "NotFound", "there is no deployment/nobody in namespace shop")

@@ -24,7 +24,7 @@ from gate.app.runtime.command_end import Passed, run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.live_state import read_object
 from gate.app.runtime.session import Session, connect_learning_secrets
-from gate.app.runtime.workload_names import workload_ref
+from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
@@ -32,15 +32,17 @@ from gate.core.frozen import dataclass
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder, is_proven_dead
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import worst
+from gate.core.ssa.applied_fields import applied_body
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.answers.failures import Forbidden
 from gate.kube.locks.lease import Held, Leases
 from gate.sources.source import Sources
 
-NOTHING_LEFT: Final = Passed("no attempt is unfinished")
 AS_BEFORE: Final = Passed("what was unfinished is as it was before: nothing is left to do")
-NO_RECORD: Final = Passed("no record of an unfinished attempt exists")
+NOTHING_LEFT: Final = Passed("no record of an unfinished attempt was found")
+"""A lock that was deleted has taken its record with it."""
 
 
 def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
@@ -79,7 +81,7 @@ def _read_leftovers(context: CommandContext, names: tuple[str, ...]) -> _Left:
     session = context.session
     leases = Leases(lock_client(session))
     if names:
-        seen, deleted = _read_locks(session, leases, names)
+        seen, deleted = _read_locks(context, leases, names)
     else:
         seen, deleted = list(read_locks(session, context.settings, "recover")), ()
     return replace(_find_leftovers(context.world, leases, seen), deleted=deleted)
@@ -120,25 +122,38 @@ class _Left:
 
 
 def _read_locks(
-    session: Session, leases: Leases, names: Iterable[str]
+    context: CommandContext, leases: Leases, names: Iterable[str]
 ) -> tuple[list[Held], tuple[Lock, ...]]:
     """Read the locks of some workloads; a workload without a Lease must at least exist.
 
     For a Job the locks are those of the attempts whose records name it. If a workload's Lease was
     deleted, an attempt that held it may have its record in another one: such Leases are returned
-    too, and with them the locks that have no Lease. RefusedError if the other Leases may not be
-    listed.
+    too, and with them the locks that have no Lease. Warns of a workload of ours where no record of
+    one tells how that went. RefusedError if the other Leases may not be listed.
     """
+    session = context.session
     refs = [workload_ref(session.namespace, name) for name in names]
     found = {ref: find_locks(leases, ref) for ref in refs}
-    missing = [ref for ref, locks in found.items() if not locks]
-    for ref in missing:
-        read_object(session, ref)
+    missing = {ref: read_object(session, ref) for ref, locks in found.items() if not locks}
     gone = tuple(lock_of(ref) for ref in missing if has_way_back(ref))
     others = _list_leases(session, leases, gone) if gone else ()
-    naming = (one for one in others if one.record and not {*gone}.isdisjoint(one.holder.locks))
+    naming = [one for one in others if one.record and not {*gone}.isdisjoint(one.holder.locks)]
+    named = {lock for one in naming for lock in one.holder.locks}
+    for ref, live in missing.items():
+        if lock_of(ref) in {*gone} - named and applied_body(live) is not None:
+            context.console.warn(_describe_unknown(context, ref))
     seen = {held.lock: held for held in (*chain.from_iterable(found.values()), *naming)}
     return list(seen.values()), gone
+
+
+def _describe_unknown(context: CommandContext, ref: Ref) -> str:
+    """Say that nothing tells how the attempt of a workload without a Lease ended."""
+    cluster = context.session.connection.cluster
+    look = cluster.command("rollout-gate", "status", argument_of(ref), namespace=ref.namespace)
+    return (
+        f"{ref} was applied by rollout-gate and has no lock: somebody deleted that, or the run took"
+        f" none (--no-lock). Whether its attempt ended is not known; to see what runs: {look}"
+    )
 
 
 def _list_leases(session: Session, leases: Leases, gone: tuple[Lock, ...]) -> tuple[Held, ...]:
@@ -229,7 +244,7 @@ def _finish_all(recovery: Recovery, left: _Left) -> Attempt | Passed:
         raise counts
     if counts is not None:
         return counts
-    return AS_BEFORE if ends.records else NO_RECORD if left.abandoned else NOTHING_LEFT
+    return AS_BEFORE if ends.records else NOTHING_LEFT
 
 
 def _finish(recovery: Recovery, locks: list[Lock], ends: _Ends) -> None:
@@ -269,7 +284,7 @@ def _give_back(recovery: Recovery, lock: Lock, ends: _Ends) -> None:
         with suppress(Locked), ExitStack() as stack:
             keeper = _take_locks(replace(context, settings=settings), stack, [lock])
             if keeper is None or not keeper.open_records:
-                note = f"{lock}: its gate died and left no record; its lock is released"
+                note = f"{lock}: its gate died, and no record was found; its lock is released"
                 recovery.context.console.note("recover", note)
             _finish_under(recovery, keeper, ends)
     except RefusedError as error:

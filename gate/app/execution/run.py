@@ -16,9 +16,11 @@ from gate.app.execution.restoration_trials import read_and_try
 from gate.app.execution.shared_objects import answer_with_users
 from gate.app.locks.held_locks import LookAtLocks
 from gate.app.locks.tasks import LockLane
+from gate.app.preflight.gone_namespaces import find_gone_namespaces
 from gate.app.runtime.check_sources import performer
 from gate.app.runtime.console import Console
 from gate.app.runtime.controller_manager import ControllerManagerWatch
+from gate.app.runtime.session import Session
 from gate.app.runtime.tape import Tape
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.worker_lanes import Lanes, Performers
@@ -27,16 +29,13 @@ from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
 from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
-from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Plan
-from gate.core.protocol.effects import Announce, Asking, Release, SaveRecord, Write
-from gate.core.protocol.events import Answer, Interrupted
+from gate.core.protocol.effects import Announce, Asking, FindGoing, Release, SaveRecord, Write
+from gate.core.protocol.events import Answer, GoingFound, Interrupted
 from gate.engine import Engine, Listener
 from gate.kube.answers.failures import ApiError
 from gate.kube.client.client import Client
-from gate.kube.reads.cluster import Cluster
 from gate.kube.reads.evidence import Collector
 from gate.kube.reads.quorum_reads import Reader
 from gate.kube.writes.pod_removal import PodRemover
@@ -45,8 +44,6 @@ from gate.last_word import Word, last_word
 
 LOOK_SECONDS = 5.0
 """How long we wait for a look at the locks; no request about them takes longer."""
-LAST_LOOK_SECONDS = 2.0
-"""How long the end waits for a look at terminating namespaces; same as the last look at objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,6 @@ def run(ready: Ready) -> Attempt:
         with last_word(word), interrupted:
             attempt = engine.run(replace(ready.plan, origin=console.origin))
             console.end_word = partial(_describe_ended, attempt, word)
-            ended = _looked_around(clock, client, console, attempt)
     except Exception:
         _warn_of_writes(console, lanes.sent)
         raise
@@ -103,8 +99,8 @@ def run(ready: Ready) -> Attempt:
         has_written.set()
         lanes.stop()
     if tape is not None:
-        tape.on_end(ended, console.run())
-    return ended
+        tape.on_end(attempt, console.run())
+    return attempt
 
 
 def _prepare_end(
@@ -139,6 +135,7 @@ def _performers(ready: Ready, has_written: threading.Event) -> Performers:
         collect=Collector(client, clock, mask=session.secrets.mask).perform,
         ask=performer(session.sources, clock, None if tape is None else tape.on_measurement),
         find_users=partial(answer_with_users, session, ready.plan),
+        find_going=partial(_answer_going, session),
     )
 
 
@@ -161,28 +158,12 @@ def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:
         console.warn(f"stopped after writes to {names}: these objects stay as they are")
 
 
-def _looked_around(clock: Clock, client: Client, console: Console, attempt: Attempt) -> Attempt:
-    """Tell the report which namespaces of deleted workloads are gone or terminating too.
-
-    Skipped after a signal, and limited to `LAST_LOOK_SECONDS`.
-    """
-    ends = attempt.result.endings.items()
-    names = {ref.namespace for ref, ending in ends if ending.reason is Reason.DELETED}
-    if not names or attempt.interference.signal_number is not None:
-        return attempt
-    going: list[str] = []
-
-    def look() -> None:
-        with suppress(ApiError):  # optional: the report can do without it
-            is_going = Cluster(client).terminating
-            going.extend(
-                name for name in sorted(names) if is_going(name) in (Absent(), Known(value=True))
-            )
-
-    with suppress(RuntimeError):  # no thread can be started
-        clock.wait(LAST_LOOK_SECONDS, clock.start(look, "namespaces"))
-    console.going_namespaces |= frozenset(going)
-    return attempt
+def _answer_going(session: Session, effect: FindGoing) -> GoingFound:
+    """Answer which namespaces go; optional: the verdict can do without it."""
+    going: frozenset[str] = frozenset()
+    with suppress(ApiError):
+        going = find_gone_namespaces(session, effect.namespaces)
+    return GoingFound(session.clock.now(), effect.effect_id, going)
 
 
 def _describe_end_at_once(ready: Ready, lanes: Lanes, number: int) -> str:

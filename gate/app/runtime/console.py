@@ -82,7 +82,6 @@ class Console:
         self.end_word: Word = lambda _: ""
         self.check_flags: tuple[str, ...] | None = None
         self.check_variables: tuple[str, ...] = ()
-        self.going_namespaces: frozenset[str] = frozenset()
         self.clock = clock
         self.stdout = stdout or sys.stdout
         self._show = show
@@ -247,7 +246,6 @@ class Console:
             RunRecord(self.is_locked, self.has_open_record, self.has_recovered),
             self._course,
             self._places,
-            self.going_namespaces,
         )
 
 

@@ -19,6 +19,7 @@ from gate.core.protocol.effects import (
     Ask,
     Asking,
     Collect,
+    FindGoing,
     FindUsers,
     Read,
     Release,
@@ -51,6 +52,7 @@ class Performers:
     collect: Callable[[Collect], Answer]
     ask: Callable[[Ask], Answer]
     find_users: Callable[[FindUsers], Answer]
+    find_going: Callable[[FindGoing], Answer]
 
 
 class Lanes:
@@ -107,6 +109,8 @@ class Lanes:
                 self._lane("collect").put(effect)
             case FindUsers():
                 self._lane("users").put(effect)
+            case FindGoing():
+                self._lane("namespaces").put(effect)
             case Ask(check=check):
                 self._asked[check] = effect.effect_id
                 self._lane(f"check {check}").put(effect)
@@ -152,5 +156,7 @@ class Lanes:
                 return self._performers.ask(effect)
             case FindUsers():
                 return self._performers.find_users(effect)
+            case FindGoing():
+                return self._performers.find_going(effect)
             case _:
                 raise TypeError(f"no lane performs {type(effect).__name__}")

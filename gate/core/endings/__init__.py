@@ -4,6 +4,7 @@ __all__ = [
     "conclusion",
     "coverage",
     "differences",
+    "going_namespaces",
     "last_reads",
     "lock_ending",
     "rollback_ending",

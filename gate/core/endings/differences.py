@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gate.core.attempt.last_look import Finding, FindingKind
 from gate.core.attempt.state import Attempt
+from gate.core.endings.going_namespaces import describe_going
 from gate.core.kinds.registry import kind_of
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -17,7 +18,8 @@ _NOT_WAITED_FOR = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 
 
 def differences(attempt: Attempt) -> Iterator[str]:
-    """Yield one line for each object that a reader has to know about."""
+    """Yield one line for each namespace and object that a reader has to know about."""
+    yield from describe_going(attempt)
     for ref in attempt.ledger.findings:
         line = difference(attempt, ref)
         if line:

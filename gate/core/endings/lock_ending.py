@@ -13,7 +13,7 @@ from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 
-_SERVING: Final = (Outcome.VERIFIED, Outcome.APPLIED, Outcome.ROLLED_BACK)
+SERVING: Final = (Outcome.VERIFIED, Outcome.APPLIED, Outcome.ROLLED_BACK)
 """The outcomes that promise something of what runs now."""
 
 
@@ -24,18 +24,19 @@ def with_lost_lock(attempt: Attempt) -> Attempt:
     one, and what has run to its end has.
     """
     lost, whole = attempt.interference.lock_lost, attempt.result.ending
-    if lost is None or whole is None or whole.outcome not in _SERVING:
+    if lost is None or whole is None or whole.outcome not in SERVING:
         return attempt
     endings = FrozenMap(
-        (ref, lock_ending(attempt, ref, lost) if _is_in_doubt(ref, one) else one)
+        (ref, lock_ending(attempt, ref, lost) if promises_to_run(ref, one) else one)
         for ref, one in attempt.result.endings.items()
     )
     result = replace(attempt.result, endings=endings, ending=lost, judged=lost)
     return replace(attempt, result=result)
 
 
-def _is_in_doubt(ref: Ref, ending: Ending) -> bool:
-    return has_way_back(ref) and ending.outcome in _SERVING
+def promises_to_run(ref: Ref, ending: Ending) -> bool:
+    """Tell whether an ending says of a workload what runs now: what ran to its end has."""
+    return has_way_back(ref) and ending.outcome in SERVING
 
 
 def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:

@@ -101,6 +101,14 @@ class FindUsers:
 
 
 @dataclass(frozen=True, slots=True)
+class FindGoing:
+    """Ask at the end which `namespaces` of the attempt's objects are being deleted, or are gone."""
+
+    effect_id: int
+    namespaces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RemovePod:
     """Evict or delete one pod of `workload`, for its controller to replace it.
 
@@ -141,6 +149,6 @@ class Release:
     if_lost: Closed | None = None
 
 
-Asking = SaveRecord | Write | Read | RemovePod | Collect | Ask | FindUsers | Release
+Asking = SaveRecord | Write | Read | RemovePod | Collect | Ask | FindUsers | FindGoing | Release
 """The effects that are answered."""
 Effect = Asking | Announce

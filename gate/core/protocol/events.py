@@ -275,6 +275,15 @@ class UsersFound:
     brought_states: FrozenMap[Ref, BroughtState] = field(default_factory=FrozenMap)
 
 
+@dataclass(frozen=True, slots=True)
+class GoingFound:
+    """Which of the namespaces in question are `going`; what could not be read is not."""
+
+    at: float
+    effect_id: int
+    going: frozenset[str]
+
+
 class Removal(enum.StrEnum):
     """What became of the removal of a pod; `GUARDED`: a PodDisruptionBudget forbids it for now."""
 
@@ -316,6 +325,7 @@ Answer = (
     | Answered
     | Errored
     | UsersFound
+    | GoingFound
     | PodRemoval
     | Released
 )

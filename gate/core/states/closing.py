@@ -13,6 +13,7 @@ from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
 from gate.core.endings.differences import differences
+from gate.core.endings.going_namespaces import with_going_namespaces
 from gate.core.endings.last_reads import (
     with_deletions_checked,
     with_recreations,
@@ -44,11 +45,12 @@ class Closing(StateBehaviour):
         if trigger is Trigger.INSPECTED:
             attempt = with_deletions_checked(with_recreations(attempt))
             attempt = with_restorations_checked(attempt)
+            attempt, lines = with_going_namespaces(attempt)
         else:
-            attempt = with_endings(attempt, trigger)
+            attempt, lines = with_endings(attempt, trigger), ()
         closed, if_lost = closed_of(attempt), _closed_if_lost(attempt)
         attempt = _without_writes(with_unread(attempt))
-        lines = tuple(attempt.say("differs", line) for line in differences(attempt))
+        lines += tuple(attempt.say("differs", line) for line in differences(attempt))
         release = Release(attempt.requests.next_id, closed, if_lost)
         return attempt.with_effect(release), (*lines, release)
 

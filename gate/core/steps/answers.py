@@ -23,6 +23,7 @@ from gate.core.protocol.effects import (
     Ask,
     Asking,
     Collect,
+    FindGoing,
     FindUsers,
     Read,
     Release,
@@ -35,6 +36,7 @@ from gate.core.protocol.events import (
     Answered,
     Collected,
     Errored,
+    GoingFound,
     PodRemoval,
     ReadBack,
     Recorded,
@@ -69,6 +71,7 @@ _ANSWERS: dict[type[Answer], type[Asking]] = {
     Answered: Ask,
     Errored: Ask,
     UsersFound: FindUsers,
+    GoingFound: FindGoing,
     PodRemoval: RemovePod,
     Released: Release,
 }
@@ -104,13 +107,15 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
 
 
 def _fold_found(attempt: Attempt, answer: Answer) -> Attempt:
-    """Fold an answer that is not about an object's state: evidence, or who else uses objects."""
+    """Fold an answer that is about no object's state: evidence, other users, namespaces."""
     match answer:
         case Collected(_, _, evidence):
             found = attempt.result.evidence + evidence
             return replace(attempt, result=replace(attempt.result, evidence=found))
         case UsersFound():
             return with_users(attempt, answer)
+        case GoingFound(going=going):
+            return replace(attempt, workloads=replace(attempt.workloads, going_namespaces=going))
         case _:
             return attempt
 

@@ -1,4 +1,4 @@
-"""A workload that somebody deleted during the run: what was left of it when last seen."""
+"""A workload that goes, alone or with its namespace: what was left of it when last seen."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from dataclasses import replace
 
 from gate.core.attempt.last_look import Finding, FindingKind
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import Body
 from gate.core.model.objects import Ref, Revision
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.rollout.snapshot import Snapshot
-from gate.report.document.run import Run
 from gate.report.document.versions import latest_snapshot
 from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import DeletionResult, WorkloadResult
 from gate.wire.untrusted import clean_line
 
 
-def deletion(attempt: Attempt, ref: Ref, run: Run) -> DeletionResult | None:
-    """Return what was seen of the deletion; None if nobody deleted it, or it was created again."""
+def deletion(attempt: Attempt, ref: Ref) -> DeletionResult | None:
+    """Return what was seen of the deletion; None if it does not go, or was created again."""
     ending, found = attempt.result.endings[ref], attempt.ledger.findings.get(ref)
-    if ending.outcome is not Outcome.SUPERSEDED or ending.reason is not Reason.DELETED:
+    is_deleted = ending.outcome is Outcome.SUPERSEDED and ending.reason is Reason.DELETED
+    goes = ref.namespace in attempt.workloads.going_namespaces
+    if not is_deleted and not (goes and has_way_back(ref)):
         return None
     if found is not None and found.kind is FindingKind.RECREATED:
         return None
@@ -30,7 +32,7 @@ def deletion(attempt: Attempt, ref: Ref, run: Run) -> DeletionResult | None:
         "done": _is_done(found, snapshot),
         "finalizers": [clean_line(name) for name in (found.finalizers if found else ())],
         "pods": _pods(attempt, ref, snapshot) if snapshot is not None else None,
-        "namespace_goes": ref.namespace in run.going_namespaces,
+        "namespace_goes": goes,
     }
 
 
@@ -107,11 +109,21 @@ def deletion_words(workload: WorkloadResult) -> str:
     if seen["pods"] is None:
         return "not known: it was deleted, and its pods were not seen"
     pods = _describe_pods(seen)
+    if seen["namespace_goes"] and (what := _name_running(workload)):
+        return f"{what}, until namespace {workload['namespace']} is gone; {pods}"
     if seen["done"]:
         last = f"not known: it was deleted; {pods} when last seen"
         return last if seen["pods"] else "nothing: it was deleted, and no pod of it was left"
     waits = f" and waits for {', '.join(seen['finalizers'])}" if seen["finalizers"] else ""
     return f"{pods if seen['pods'] else 'no pod'}; it is being deleted{waits}"
+
+
+def _name_running(workload: WorkloadResult) -> str:
+    """Say which version runs, "" where that is not known."""
+    version = {"new": workload["new"], "baseline": workload["baseline"]}.get(workload["running"])
+    if version is not None:
+        return ", ".join(version["images"])
+    return "pods of more than one version" if workload["running"] == "mixed" else ""
 
 
 def _describe_pods(seen: DeletionResult) -> str:

@@ -61,7 +61,7 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["undecided_check"] = ending.check if ending.reason is Reason.INTERRUPTED else ""
     if ending.outcome is Outcome.OBSERVED:
         result["would_have"] = would_have(attempt, _decided_by(attempt, ending))
-    result["workloads"] = [_workload(attempt, target.ref, run) for target in attempt.plan.targets]
+    result["workloads"] = [_workload(attempt, target.ref) for target in attempt.plan.targets]
     scaled = find_scaled(attempt)
     for target, workload in zip(attempt.plan.targets, result["workloads"], strict=True):
         workload["scaled_meanwhile"] = target.ref in scaled
@@ -171,11 +171,11 @@ def _find_unready_need(ending: Ending) -> str:
     return next(needs, "")
 
 
-def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
+def _workload(attempt: Attempt, ref: Ref) -> WorkloadResult:
     ending = attempt.result.endings[ref]
     written = attempt.ledger.written.get(ref)
     live = attempt.plan.target(ref).snapshot.live
-    gone = deletion(attempt, ref, run)
+    gone = deletion(attempt, ref)
     is_unsure = gone is not None and gone["done"] and gone["pods"] != 0
     found = written.after.uid if written is not None else live.uid if live is not None else ""
     return {

@@ -33,7 +33,11 @@ def evidence(attempt: Attempt, ref: Ref) -> list[EvidenceResult]:
     At most 10 pieces of 20 lines: what was collected before the way back, then what the last
     snapshot of the failed pods shows. Of equal pieces only the first is kept.
     """
-    if attempt.result.endings[ref].outcome in _HEALTHY or is_drawn_in(attempt, ref):
+    is_healthy = attempt.result.endings[ref].outcome in _HEALTHY
+    has_failed = ref in attempt.result.failures
+    if has_failed and ref.namespace in attempt.workloads.going_namespaces:
+        is_healthy = False
+    if is_healthy or is_drawn_in(attempt, ref):
         return []
     distinct: dict[tuple[str, ...], EvidenceResult] = {}
     for piece in _pieces(attempt, ref):

@@ -100,8 +100,7 @@ class RunRecord:
 class Run:
     """What is known about a run besides its attempt.
 
-    `places` are the file and line of the manifest's objects. `going_namespaces` are those that were
-    being deleted when the attempt had ended.
+    `places` are the file and line of the manifest's objects.
     """
 
     identity: RunIdentity
@@ -112,7 +111,6 @@ class Run:
     record: RunRecord = RunRecord()
     course: Course = field(default_factory=Course)
     places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
-    going_namespaces: frozenset[str] = frozenset()
 
 
 def seconds(duration: float) -> float:

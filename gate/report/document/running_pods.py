@@ -79,7 +79,8 @@ def _find_running_if_superseded(attempt: Attempt, ref: Ref) -> Running:
         return "mixed" if seen == "baseline" and _is_being_changed(attempt, ref) else seen
     if attempt.result.endings[ref].reason in LOCK_REASONS:
         return _behind_lost_lock(attempt, ref)
-    return _find_running_as_seen(attempt, ref) if _is_being_deleted(attempt, ref) else "other"
+    is_there = _is_being_deleted(attempt, ref) or _is_as_written(attempt, ref)
+    return _find_running_as_seen(attempt, ref) if is_there else "other"
 
 
 def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
@@ -119,6 +120,12 @@ def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.BEING_DELETED
     return snapshot is not None and snapshot.live is not None and snapshot.live.deleting
+
+
+def _is_as_written(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the last look found it as this attempt left it: its namespace alone goes."""
+    found = attempt.ledger.findings.get(ref)
+    return found is not None and found.kind is FindingKind.AS_WRITTEN
 
 
 def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:

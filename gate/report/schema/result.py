@@ -127,7 +127,7 @@ class RemarkResult(TypedDict):
 
 
 class DeletionResult(TypedDict):
-    """What was seen of a workload that somebody deleted during the run."""
+    """What was seen of a workload that somebody deletes, alone or with its namespace."""
 
     done: Annotated[
         bool, Meta(description="Whether it was gone; false while it waits for finalizers.")
@@ -191,7 +191,7 @@ class AnyWorkload(TypedDict):
     ]
     deletion: Annotated[
         DeletionResult | None,
-        Meta(description="null where nobody deleted it, or it was there again at the end."),
+        Meta(description="null where nobody deletes it, or it was there again at the end."),
     ]
     undo_lacks: Annotated[
         list[str],

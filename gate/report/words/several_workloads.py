@@ -193,7 +193,10 @@ def what_others_did(workload: WorkloadResult) -> str:
     """Say in a verb what somebody else did to a workload that an attempt left to them."""
     seen = workload["deletion"]
     if workload["reason"] == Reason.DELETED:
-        return "is deleting" if seen is not None and not seen["done"] else "deleted"
+        if seen is None or seen["done"]:
+            return "deleted"
+        goes = seen["namespace_goes"]
+        return f"is deleting namespace {workload['namespace']} with" if goes else "is deleting"
     if workload["reason"] == Reason.LOCKED:
         return "took the lock of"
     if workload["reason"] == Reason.SCALED_TO_ZERO:

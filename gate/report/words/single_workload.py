@@ -122,7 +122,7 @@ def _describe_inconclusive(result: Result, workload: WorkloadResult) -> str:
 def _describe_superseded(result: Result, workload: WorkloadResult) -> str:
     name, is_deleted = workload_name(result, workload), workload["reason"] == Reason.DELETED
     did = what_others_did(workload)
-    if is_left_alone(result, workload) and did != "is deleting":
+    if is_left_alone(result, workload) and not did.startswith("is deleting"):
         left = "was not created again" if is_deleted else "was left alone"
         return f"somebody else {did} {name}, which {left}"
     if workload["reason"] == Reason.SCALED_TO_ZERO:

@@ -31,6 +31,7 @@ from gate.core.protocol.effects import (
     Asking,
     Collect,
     Effect,
+    FindGoing,
     FindUsers,
     Read,
     Release,
@@ -44,6 +45,7 @@ from gate.core.protocol.events import (
     Collected,
     Errored,
     Evidence,
+    GoingFound,
     ReadBack,
     Recorded,
     Released,
@@ -108,6 +110,17 @@ def target(server: Server, ref: Ref) -> Target:
     for fact in server.listed(ref, 0.0):
         snapshot = snapshot.fold(fact)
     return Target(ref, snapshot, baseline_of(snapshot))
+
+
+def _confirm(effect: SaveRecord | Release | FindGoing, now: float) -> AttemptEvent:
+    """Return the answer that has nothing to say."""
+    match effect:
+        case SaveRecord(effect_id):
+            return Recorded(now, effect_id)
+        case Release(effect_id):
+            return Released(now, effect_id)
+        case FindGoing(effect_id):
+            return GoingFound(now, effect_id, frozenset())
 
 
 def _fact(live: LiveObject | None) -> Fact[LiveObject]:
@@ -298,10 +311,8 @@ class Player:
         """Answer as the server would."""
         now = self.attempt.now
         match effect:
-            case SaveRecord(effect_id):
-                return Recorded(now, effect_id)
-            case Release(effect_id):
-                return Released(now, effect_id)
+            case SaveRecord() | Release() | FindGoing():
+                return _confirm(effect, now)
             case FindUsers(effect_id, created, changed):
                 asked = {*created, *changed}
                 used = {ref: why for ref, why in self.users.items() if ref in asked}

@@ -53,7 +53,7 @@ def test_a_violation_is_told_with_its_course_and_its_recording(
     assert file.exists()
 
 
-WHOLE = (0,) * 23
+WHOLE = (0,) * 24
 
 
 @pytest.mark.contract("B555")

@@ -11,13 +11,12 @@ import pytest
 
 from gate import last_word
 from gate.app.execution import run
-from gate.app.runtime.console import Console
+from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
-from gate.clock import Clock
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.fact import Absent, Fact, Known
-from gate.core.model.outcome import Reason
+from gate.core.protocol.effects import FindGoing
+from gate.core.protocol.events import GoingFound
 from gate.kube.client.client import Client
 from gate.kube.reads.cluster import Cluster
 from gate.report.document.document import document
@@ -111,7 +110,7 @@ def test_connections_are_made_while_it_goes_on(
     assert len(made) == 1
 
 
-@pytest.mark.contract("B771")
+@pytest.mark.contract("B771", "B1964")
 @pytest.mark.parametrize(
     ("found", "is_named"),
     [(Absent(), True), (Known(value=True), True), (Known(value=False), False)],
@@ -121,14 +120,6 @@ def test_a_namespace_goes_whether_or_not_it_is_gone_already(
 ) -> None:
     """Nothing can be applied into it either way."""
     monkeypatch.setattr(Cluster, "terminating", lambda *_: found)
-    clock = SimpleNamespace(start=lambda look, _: look(), wait=lambda *_: None)
-    console = SimpleNamespace(going_namespaces=frozenset())
-    ending = SimpleNamespace(reason=Reason.DELETED)
-    ended = SimpleNamespace(
-        result=SimpleNamespace(endings={deployment_ref("shop", "web"): ending}),
-        interference=SimpleNamespace(signal_number=None),
-    )
-    run._looked_around(
-        cast("Clock", clock), cast("Client", None), cast("Console", console), cast("Attempt", ended)
-    )
-    assert console.going_namespaces == ({"shop"} if is_named else frozenset())
+    session = SimpleNamespace(clock=SimpleNamespace(now=lambda: 5.0), client=None)
+    answer = run._answer_going(cast("Session", session), FindGoing(7, ("shop",)))
+    assert answer == GoingFound(5.0, 7, frozenset({"shop"} if is_named else ()))

@@ -1,0 +1,68 @@
+"""Namespaces that somebody deletes in mid-flight: whatever runs there at the end goes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gate.core.attempt.ending import Ending
+from gate.core.attempt.state import Attempt, Step
+from gate.core.endings.lock_ending import SERVING, promises_to_run
+from gate.core.endings.rollback_ending import causes_behind
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.protocol.effects import Announce, FindGoing
+
+
+def find_going(attempt: Attempt) -> Step:
+    """Ask which namespaces go of what the attempt wrote, and of what somebody deleted."""
+    gone = (ref for ref, one in attempt.result.endings.items() if one.reason is Reason.DELETED)
+    names = {ref.namespace for ref in (*attempt.ledger.left, *gone)} - {""}
+    if not names:
+        return attempt, ()
+    effect = FindGoing(attempt.requests.next_id, tuple(sorted(names)))
+    return attempt.with_effect(effect), (effect,)
+
+
+def with_going_namespaces(attempt: Attempt) -> tuple[Attempt, tuple[Announce, ...]]:
+    """Return the attempt, superseded where what it says of what runs cannot last, and says so.
+
+    That is somebody else's change, which has only not reached all objects yet. A failure that was
+    seen stays one.
+    """
+    whole, going = attempt.result.ending, attempt.workloads.going_namespaces
+    endings = {
+        ref: _end(attempt, ref, one)
+        for ref, one in attempt.result.endings.items()
+        if ref.namespace in going and promises_to_run(ref, one)
+    }
+    hit = sorted(ref for ref in attempt.ledger.left if ref.namespace in going)
+    if whole is None or not hit:
+        return attempt, ()
+    lines = (f"{attempt.plan.name_of(ref)}: {one.message}" for ref, one in endings.items())
+    said = tuple(attempt.say("superseded", line) for line in lines)
+    result = replace(attempt.result, endings=FrozenMap({**attempt.result.endings, **endings}))
+    if whole.outcome in SERVING:
+        found = next(iter(endings.values()), None) or _end(attempt, hit[0], whole)
+        result = replace(result, ending=found, judged=found)
+    return replace(attempt, result=result), said
+
+
+def _end(attempt: Attempt, ref: Ref, ending: Ending) -> Ending:
+    causes = causes_behind(attempt, ref) if ending.outcome is Outcome.ROLLED_BACK else ()
+    message = CleanText(say_namespace_goes(ref.namespace))
+    return Ending(Outcome.SUPERSEDED, Reason.DELETED, message, causes)
+
+
+def describe_going(attempt: Attempt) -> Iterator[str]:
+    """Yield a line for each namespace that goes, unless an ending in it says so."""
+    endings = attempt.result.endings.items()
+    said = {ref.namespace for ref, one in endings if one.reason is Reason.DELETED}
+    for name in sorted(attempt.workloads.going_namespaces - said):
+        yield say_namespace_goes(name)
+
+
+def say_namespace_goes(name: str) -> str:
+    """Say what becomes of all that is in a namespace."""
+    return f"somebody deleted namespace {name}, and everything in it goes with it"

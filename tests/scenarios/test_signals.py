@@ -16,7 +16,7 @@ from tests.bed.scene import Scene, crashing, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.versions import CRASH, DOCUMENT, report
+from tests.scenarios.versions import CRASH, DOCUMENT, one_line, report
 
 TERM = (signal.SIGTERM, 143)
 SLOW = web(2, behaviour="ready=30")
@@ -138,3 +138,38 @@ def test_a_way_back_that_a_signal_cut_off_is_finished_before_anything_is_judged(
     assert "rollout-gate recover statefulset/db" in refused.stderr
     assert scene.gate("recover", "sts/db", "--output", "json").exit_code == 4
     assert scene.gate("verify", "sts/db").exit_code == 0
+
+
+@pytest.mark.contract("B1966")
+@pytest.mark.parametrize(
+    ("flags", "unseen"),
+    [((), "bake were"), (("--smoke-test", "true"), "bake and checks were")],
+)
+@pytest.mark.parametrize("beside", [(), ("api",)])
+def test_a_signal_in_the_bake_window_leaves_nothing_that_goes_on(
+    scene: Scene, flags: tuple[str, ...], unseen: str, beside: tuple[str, ...]
+) -> None:
+    """The rollout was complete: the seconds that nobody watched are said."""
+    names = ("web", *beside)
+    scene.serve(*(web(name=name) for name in names))
+    bodies = [web(2, name=name) for name in names]
+    with scene.applying(*bodies, flags=["--bake", "10m", *flags]) as running:
+        result = interrupted(running, "baking")
+    assert all(one["complete_after_signal"] for one in result.document["workloads"])
+    shown = one_line(report(scene, result))
+    assert re.search(rf"the rollout was complete; the last \d+ s of {unseen} not watched", shown)
+    assert "goes on by itself" not in shown
+    assert "it is complete; to judge it again, add the --bake and check flags" in shown
+
+
+@pytest.mark.contract("B1966")
+def test_after_a_signal_what_is_under_way_is_followed(scene: Scene) -> None:
+    """One of two is complete: it is the other one that goes on."""
+    scene.serve(web(), web(name="worker"))
+    slow = web(2, name="worker", behaviour="ready=8")
+    with scene.applying(web(2), slow) as running:
+        result = interrupted(running, "deployment/worker: 1 of 2 new pods available")
+    ends = {one["name"]: one["complete_after_signal"] for one in result.document["workloads"]}
+    assert ends == {"web": True, "worker": False}
+    advice = report(scene, result).partition("which goes on by itself:")[2]
+    assert "rollout-gate verify worker" in advice.splitlines()[1]

@@ -8,5 +8,6 @@ __all__ = [
     "last_reads",
     "lock_ending",
     "rollback_ending",
+    "shared_ending",
     "unwritten",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from gate.core.attempt.ending import Ending
@@ -108,8 +109,27 @@ def describe_interruption(attempt: Attempt) -> CleanText:
         late = "the rollback was not written in time, wholly or in part"
         return CleanText(late if attempt.writes.queue else "the rollback was written, not verified")
     if attempt.may_have_written or not attempt.plan.writes:
-        return CleanText("the rollout was left as it is")
+        return CleanText(_describe_left_rollout(attempt))
     return CleanText("nothing was written")
+
+
+def _describe_left_rollout(attempt: Attempt) -> str:
+    """Say whether anything of the rollout goes on, and how much of its watch was cut off."""
+    followed = [target.ref for target in attempt.plan.targets]
+    if not followed or not all(is_complete(attempt, ref) for ref in followed):
+        return "the rollout was left as it is"
+    left = attempt.bake_ends_at - attempt.now
+    if not 0 < left < math.inf:
+        return "the rollout was complete, and had no verdict yet"
+    checks = " and checks" if any(one.decides for one in attempt.plan.policy.checks) else ""
+    unseen = f"the last {math.ceil(left)} s of bake{checks} were not watched"
+    return f"the rollout was complete; {unseen}"
+
+
+def is_complete(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the rollout of a workload is complete: nothing of it goes on."""
+    rollout = attempt.workloads.rollouts.get(ref)
+    return rollout is not None and rollout.verdict(attempt.now).kind is VerdictKind.COMPLETE
 
 
 def end_rejected(attempt: Attempt) -> Ending:

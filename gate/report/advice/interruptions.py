@@ -34,8 +34,9 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if is_doubtful:
         yield from _go_back(result, worst, "to return to")
     yield from _resume_paused(result, is_doubtful=is_doubtful)
-    if how := _how_to_follow(result, worst):
-        yield step_about(result, worst, how, "verify")
+    rolling = _find_rolling(result, worst)
+    if how := _how_to_follow(result, rolling):
+        yield step_about(result, rolling, how, "verify")
     if is_going_back and result["recoverable"]:
         yield recovery_step(result, "finish the rollback, and follow it to its end:")
     elif is_going_back:
@@ -71,6 +72,14 @@ def _resume_paused(result: Result, *, is_doubtful: bool) -> Iterator[Step]:
         yield step_about(result, one, f"{what}: {how}", "resume")
 
 
+def _find_rolling(result: Result, worst: WorkloadResult) -> WorkloadResult:
+    """Return what to follow: a workload that is not complete, if `worst` is."""
+    if not worst["complete_after_signal"]:
+        return worst
+    rest = (one for one in result["workloads"] if not one["complete_after_signal"])
+    return next((one for one in rest if not is_unwritten(one)), worst)
+
+
 def _how_to_follow(result: Result, worst: WorkloadResult) -> str:
     """Say how the rollout goes on, "" where there is none or `recover` follows it."""
     if worst["paused"]:
@@ -80,6 +89,8 @@ def _how_to_follow(result: Result, worst: WorkloadResult) -> str:
     is_to_be_recovered = result["rollback"] is not None and result["recoverable"]
     if is_unwritten(worst) or is_to_be_recovered:
         return ""
+    if worst["complete_after_signal"]:
+        return "it is complete; to judge it again, add the --bake and check flags of this run:"
     return "follow the rollout, which goes on by itself:"
 
 

@@ -24,7 +24,12 @@ from gate.report.document.evidence import evidence
 from gate.report.document.late_configuration import has_replaced_pods
 from gate.report.document.remarks import find_scaled, remarks
 from gate.report.document.run import Run
-from gate.report.document.running_pods import is_held_after_signal, is_left_paused, running
+from gate.report.document.running_pods import (
+    is_complete_after_signal,
+    is_held_after_signal,
+    is_left_paused,
+    running,
+)
 from gate.report.document.samples import history
 from gate.report.document.trees import pod_shares, trees
 from gate.report.document.versions import (
@@ -196,6 +201,7 @@ def _workload(attempt: Attempt, ref: Ref) -> WorkloadResult:
         "scaled_from": _count_scaled(attempt, ref, ending),
         "scaled_meanwhile": False,
         "paused": is_left_paused(attempt, ref) or is_held_after_signal(attempt, ref),
+        "complete_after_signal": is_complete_after_signal(attempt, ref),
         "deletion": gone,
         "undo_lacks": list(map(str, attempt.plan.target_set.undo.lacks.get(ref, ()))),
         "undo_conflicts": _list_undo_conflicts(attempt, ref),

@@ -6,6 +6,7 @@ from typing import Final
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
+from gate.core.endings.shared_ending import is_complete
 from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.fact import Absent
 from gate.core.model.objects import Ref, Revision
@@ -148,8 +149,13 @@ def is_held_after_signal(attempt: Attempt, ref: Ref) -> bool:
     if rollout is None or ending is None or ending.outcome is not Outcome.INTERRUPTED:
         return False
     live = rollout.snapshot.live
-    is_complete = rollout.verdict(attempt.now).kind is VerdictKind.COMPLETE
-    return live is not None and live.paused and not is_complete
+    return live is not None and live.paused and not is_complete(attempt, ref)
+
+
+def is_complete_after_signal(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a signal left a rollout complete on the way out: nothing of it goes on."""
+    is_interrupted = attempt.result.endings[ref].outcome is Outcome.INTERRUPTED
+    return is_interrupted and attempt.course.leg is Leg.FORWARD and is_complete(attempt, ref)
 
 
 def _runs_all(attempt: Attempt, ref: Ref) -> bool:

@@ -31,6 +31,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "scaled_from": 0,
         "scaled_meanwhile": False,
         "paused": False,
+        "complete_after_signal": False,
         "deletion": None,
         "undone": None,
         "undo_lacks": [],

@@ -189,6 +189,10 @@ class AnyWorkload(TypedDict):
             " signal, whether a pause holds it half-way: it does not go on by itself."
         ),
     ]
+    complete_after_signal: Annotated[
+        bool,
+        Meta(description="Whether a signal left its rollout complete: nothing of it goes on."),
+    ]
     deletion: Annotated[
         DeletionResult | None,
         Meta(description="null where nobody deletes it, or it was there again at the end."),

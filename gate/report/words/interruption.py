@@ -26,6 +26,7 @@ def describe_interruption(result: Result) -> str:
     runs = [one for one in workloads if stage_of(one) is not None]
     is_back = result["rollback"] is not None
     is_alike = is_back or len(workloads) == 1 or not any(one["changed"] for one in workloads)
+    is_alike = is_alike or all(one["complete_after_signal"] for one in workloads)
     if len(workloads) in (len(unwritten), len(doubtful)):
         has_written = doubtful or any(one["action"] != "unchanged" for one in result["objects"])
         return NOTHING_NEW if result["has_recovered"] and not has_written else result["message"]

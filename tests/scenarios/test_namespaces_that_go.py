@@ -50,20 +50,6 @@ def test_a_way_back_that_cannot_last_is_not_rolled_back(scene: Scene, line: str)
 
 
 @pytest.mark.contract("B1964")
-def test_a_version_that_goes_with_its_namespace_is_not_verified(scene: Scene) -> None:
-    """It was complete, and nobody is to rely on it."""
-    scene.serve(web())
-    with scene.applying(web(2), flags=["--bake", "2s"]) as running:
-        running.wait_for_line("baking")
-        scene.objects.delete("namespaces", scene.objects.namespace)
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Deleted")
-    shown = one_line(report(scene, result))
-    assert says_it_goes(scene) in shown
-    assert "runs shop/web:2, until namespace" in shown
-
-
-@pytest.mark.contract("B1964")
 def test_what_serves_in_another_namespace_is_back(scene: Scene, program: PlayedGate) -> None:
     """The run as a whole is superseded, and says of each workload what is so."""
     scene.objects.create("namespaces", {"metadata": {"name": "stage"}})

@@ -11,12 +11,18 @@ from gate.core.endings.lock_ending import SERVING, promises_to_run
 from gate.core.endings.rollback_ending import causes_behind
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 from gate.core.protocol.effects import Announce, FindGoing
 
 
 def find_going(attempt: Attempt) -> Step:
-    """Ask which namespaces go of what the attempt wrote, and of what somebody deleted."""
+    """Ask which namespaces go of what the attempt wrote, and of what somebody deleted.
+
+    A run that succeeded asks nothing: what it verified was so, and a request would delay its end.
+    """
+    whole = attempt.result.ending
+    if whole is not None and EXIT_CODES[whole.outcome] == 0:
+        return attempt, ()
     gone = (ref for ref, one in attempt.result.endings.items() if one.reason is Reason.DELETED)
     names = {ref.namespace for ref in (*attempt.ledger.left, *gone)} - {""}
     if not names:

@@ -12,7 +12,7 @@ from gate.core.kinds.deployment.objects import DEPLOYMENT
 from gate.core.model.fact import Absent
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Asking, Collect, FindGoing, Read, Release, SaveRecord, Write
+from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
 from gate.core.protocol.events import (
     AccessGranted,
     ContactLost,
@@ -49,13 +49,12 @@ def test_a_good_version_is_verified_by_a_read_after_completion() -> None:
     player = rolling_out()
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     kinds = [type(effect) for effect in player.sent]
-    assert kinds == [SaveRecord, Write, Read, FindGoing, Release]
+    assert kinds == [SaveRecord, Write, Read, Release]
     assert [state for _, state in player.places] == [
         State.RECORDING,
         State.WRITING,
         State.FOLLOWING,
         State.CONFIRMING,
-        State.INSPECTING,
         State.CLOSING,
         State.ENDED,
     ]

@@ -175,7 +175,7 @@ def test_what_somebody_paused_again_is_said_to_be_as_before(proxy: Proxy) -> Non
     assert result.exit_code == 0, str(result)
     assert "it is paused, as before; what its pods did meanwhile stays" in result.stderr
     assert "passed      what was unfinished is as it was before" in result.stderr
-    assert "no attempt is unfinished" in proxy.program("recover", "web").stderr
+    assert "no record of an unfinished attempt was found" in proxy.program("recover", "web").stderr
 
 
 @pytest.mark.contract("B1963", "B1972")

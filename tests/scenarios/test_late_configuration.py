@@ -7,6 +7,8 @@ from typing import Final
 
 import pytest
 
+from gate.app.rehearsal.virtual_world import Handle
+from sandbox.face import Answer, Request
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, warned
 from tests.bed.interrupting import UNDER_WAY
 from tests.bed.policies import Policies
@@ -14,11 +16,11 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.played.gate import PlayedGate
+from tests.played.gate import PlayedGate, PlayedRun
 from tests.scenarios.held_configuration import BUDGETS, DOWN, MODES, keep_off
 from tests.scenarios.killing import kill_apply, recover
 from tests.scenarios.pod_replacement import db
-from tests.scenarios.proxy import Proxy, counted, says, writes
+from tests.scenarios.proxy import Does, Proxy, counted, kills, says, writes
 from tests.scenarios.two_namespaces import placed_in, prod
 from tests.scenarios.versions import CRASH, DOCUMENT, mode
 
@@ -186,17 +188,32 @@ def test_an_apply_that_fails_after_it_says_what_pods_keep(proxy: Proxy) -> None:
     assert count_late(result) == 1
 
 
+def kills_once_returned(scene: Scene, gate: PlayedRun) -> Does:
+    """Return what kills a gate at its first request that leaves the configuration returned."""
+
+    def does(request: Request, handle: Handle) -> Answer:
+        if mode(scene) == "one":
+            return kills(gate)(request, handle)
+        answer = handle(request)
+        if mode(scene) == "one":
+            gate.kill()
+        return answer
+
+    return does
+
+
 @pytest.mark.contract("B1815")
-@pytest.mark.parametrize("line", ["restored +configmap", "progress +deployment"])
+@pytest.mark.parametrize("path", ["/configmaps/settings", "/leases/"], ids=["soon", "at the end"])
 @pytest.mark.parametrize("then", ["recover", "apply"])
-def test_what_pods_keep_outlives_a_recovery_that_dies(proxy: Proxy, line: str, then: str) -> None:
+def test_what_pods_keep_outlives_a_recovery_that_dies(proxy: Proxy, path: str, then: str) -> None:
     """It had returned the configuration, and died before it said so."""
     scene = proxy.scene
     assert_verified(scene.apply(settings("one"), reading(web())))
     fail_held(proxy, settings("two"), reading(web(2, behaviour=CRASH)))
-    with scene.gate.start("recover", "web") as recovering:
-        recovering.wait_for_line(line, 60.0)
-        recovering.kill()
+    with proxy.program.start("recover", "web") as recovering:
+        proxy.on(writes(path), kills_once_returned(scene, recovering))
+        recovering.wait()
+    proxy.rest()
     assert mode(scene) == "one"
     if then == "recover":
         finished = recover(scene, "web")

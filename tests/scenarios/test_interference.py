@@ -197,7 +197,7 @@ def test_pods_that_a_deletion_left_are_not_called_nothing(scene: Scene) -> None:
 @pytest.mark.contract("B1544")
 def test_a_recovery_does_not_say_what_runs_of_what_it_found_gone(scene: Scene) -> None:
     """Its pods all run on: nobody told the gate whose they were."""
-    assert_verified(scene.apply(web(), web(name="api")))
+    assert_verified(scene.apply(web(), web(name="api", behaviour="ready=3")))
     die_at(scene, "failed", web(2, behaviour="crash=0.1"), web(2, name="api"))
     scene.objects.delete("deployments", "api", propagation="Orphan")
     scene.objects.wait("deployments", lambda found: len(found) == 1)

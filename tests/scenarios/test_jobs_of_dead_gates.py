@@ -84,7 +84,7 @@ def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
 @pytest.mark.parametrize("line", ["failed ", "restored "])
 def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene, line: str) -> None:
     """The gate died on its way back, or as it said that: what it had recorded is why."""
-    scene.serve(settings("one"), web())
+    scene.serve(settings("one"), web(behaviour="ready=3"))
     after = job("smoke", behaviour="crash=0.5", annotations={PHASE: "after"})
     after["spec"]["ttlSecondsAfterFinished"] = 0
     die_at(scene, line, settings("two"), web(2), after)

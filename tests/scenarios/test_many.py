@@ -66,6 +66,7 @@ def test_an_object_that_is_rejected_late_takes_the_others_back(
 
 
 @pytest.mark.contract("B32", "B27")
+@pytest.mark.sandbox_only("somebody acts between two requests of the gate")
 def test_a_deployment_that_somebody_creates_meanwhile_is_left_to_them(scene: Scene) -> None:
     """It comes while the ConfigMaps before it are written: they go back, and it is theirs, 8."""
     assert scene.apply(settings("one")).exit_code == 0

@@ -122,7 +122,7 @@ def test_what_loses_all_its_nodes_is_not_verified_and_no_failure_returns_to_it(
 @pytest.mark.parametrize("dies", [False, True], ids=["lives", "dies"])
 def test_a_way_back_without_a_node_is_not_called_scaled(agents: Agents, *, dies: bool) -> None:
     """Nobody scaled it: what was before is back, and has no node to run on."""
-    agents.serve()
+    agents.serve(behaviour="ready=3")
     bad = agents.version(2, behaviour="crash=0.1")
     result = apply_without_nodes(agents, bad, "restored +daemonset/agent", dies=dies)
     assert_ended(result, 4, "rolled-back", "CrashLoop", running="none")

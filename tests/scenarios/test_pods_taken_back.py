@@ -189,6 +189,7 @@ def test_a_version_that_ran_all_along_is_not_held_against_the_way_back(
 
 
 @pytest.mark.contract("B1104")
+@pytest.mark.sandbox_only("the gate is killed between two of its requests")
 def test_recover_leaves_the_pods_of_what_was_not_written_yet(scene: Scene, audit: Trail) -> None:
     """The gate died behind its first write: the StatefulSet is as it was before."""
     scene.serve(settings("v1"), db(1), web(1))

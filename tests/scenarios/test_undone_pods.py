@@ -62,6 +62,7 @@ def test_an_undo_of_a_step_replaces_the_pod_that_the_partition_holds(
 
 
 @pytest.mark.contract("B1300")
+@pytest.mark.sandbox_only("the gate is killed between two of its requests")
 def test_an_undo_whose_gate_dies_is_not_complete_while_the_pod_stays(scene: Scene) -> None:
     """`recover` knows by the record which version is undone, and takes the half undo back."""
     step_twice(scene, 4)

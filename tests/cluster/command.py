@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
+from tests.cluster.lateness import be_late
+
 END_SECONDS = 120.0
 LINE_SECONDS = 30.0
 OUTPUT_SECONDS = 5.0
@@ -91,6 +93,11 @@ class Running:
 
         Raises `TimeoutError` when the time is up, `EOFError` when the command ended without it.
         """
+        match = self._find_line(pattern, timeout_seconds)
+        be_late()
+        return match
+
+    def _find_line(self, pattern: str, timeout_seconds: float) -> re.Match[str]:
         deadline = time.monotonic() + timeout_seconds
         seen = {"stdout": 0, "stderr": 0}
         with self._said:

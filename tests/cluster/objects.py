@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from tests.cluster.kubelet.api import JSON, MERGE_PATCH, WATCH_IDLE_SECONDS, ApiError
+from tests.cluster.lateness import be_late
 
 WAIT_SECONDS = 30.0
 
@@ -160,6 +161,7 @@ class Objects:
             for event in self._events(resource, since, timeout_seconds):
                 _fold(objects, event)
                 if holds([*objects.values()]):
+                    be_late()
                     return [*objects.values()]
         except TimeoutError:
             pass

@@ -42,23 +42,6 @@ def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(
     assert 0 < pods < again
 
 
-@pytest.mark.contract("B1974")
-@pytest.mark.parametrize("flags", [(), ("--require", "50%")], ids=["all", "half"])
-def test_recover_knows_that_a_smoke_test_was_never_written(
-    scene: Scene, flags: tuple[str, ...]
-) -> None:
-    """The Deployment that it waits for was never complete; with fewer pods it may have been."""
-    scene.serve(settings("one"), web())
-    after = job("smoke", annotations={PHASE: "after"})
-    bad = web(2, behaviour="never-ready")
-    die_at(scene, "0 of 2 new pods available", settings("two"), bad, after, flags=flags)
-    result = scene.gate("recover", "web", "--output", "json")
-    assert ended(result) == (4, "rolled-back", "Interrupted"), str(result)
-    text = one_line(screen(result))
-    assert ("is not known" in text) == ("in-doubt job/smoke" in text) == bool(flags)
-    assert ("not written job/smoke" in text) == (not flags)
-
-
 @pytest.mark.contract("B1346", "B1080")
 def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     scene: Scene,

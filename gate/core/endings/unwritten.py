@@ -14,7 +14,6 @@ from gate.core.model.fact import Absent
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.plan.phases import Phase
 from gate.core.plan.record import Kept, Record
 from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
@@ -86,23 +85,10 @@ def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
     for kept in resumed.record.objects:
         if kept.ref == ref:
             is_known = resumed.record.leg is Leg.BACK and not kept.reach.is_open
-            is_known = is_known or _was_still_awaited(attempt, ref)
             return not is_known and (kept.goes_after_end or _may_be_deleted(resumed.record, kept))
         if kept.changes and kept.ref not in attempt.ledger.written and kept.ref not in passed:
             return False
     return False
-
-
-def _was_still_awaited(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether what comes last waited for a workload that was never complete, as it shows."""
-    if attempt.plan.phase_of(ref) is not Phase.AFTER:
-        return False
-    earlier = (one for one in attempt.plan.targets if one.phase is not Phase.AFTER)
-    found = (one.snapshot for one in earlier if one.ref in attempt.ledger.written)
-    return any(
-        one.live is not None and one.kind.has_never_completed(one.live, attempt.plan.policy)
-        for one in found
-    )
 
 
 def _may_be_deleted(record: Record, kept: Kept) -> bool:

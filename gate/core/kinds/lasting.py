@@ -32,10 +32,6 @@ class LastingKind(Generic[W, R]):
         """Return "": any pod may replace any other."""
         return ""
 
-    def has_never_completed(self, live: W, policy: Policy) -> bool:
-        """Return False: its status does not say."""
-        return False
-
     def has_ended(self, live: W) -> bool:
         """Return False: it runs until somebody deletes it."""
         return False

@@ -250,9 +250,6 @@ class WorkloadKind(Protocol[W, R_contra]):
     def is_rolled_out(self, view: View[R_contra], live: W) -> bool:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
 
-    def has_never_completed(self, live: W, policy: Policy) -> bool:
-        """Tell whether its status shows that its live template was never complete for a policy."""
-
     def has_ended(self, live: W) -> bool:
         """Tell whether it has ended for good: that it is deleted then changes nothing."""
 

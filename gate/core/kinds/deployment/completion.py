@@ -53,11 +53,6 @@ def is_rolled_out(view: View[ReplicaSet], live: Deployment) -> bool:
     return view.current() is not None and _has_counted_all(live)
 
 
-def has_never_completed(live: Deployment, policy: Policy) -> bool:
-    """Tell whether the controller never found it complete, and no policy did with fewer pods."""
-    return live.is_under_way and _count_needed_pods(live, policy) >= live.replicas
-
-
 def _count_needed_pods(live: Deployment, policy: Policy) -> int:
     """Return how many new pods have to be available: all, unless less was asked for."""
     if policy.requirement.require_min_available:

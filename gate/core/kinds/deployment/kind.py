@@ -118,10 +118,6 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
         return completion.is_rolled_out(view, live)
 
-    def has_never_completed(self, live: Deployment, policy: Policy) -> bool:
-        """Tell whether `Progressing` shows that its live template was never complete."""
-        return completion.has_never_completed(live, policy)
-
     def describe_counts(
         self, view: View[ReplicaSet], live: Deployment, which: str = CURRENT
     ) -> str:

@@ -21,10 +21,6 @@ DEFAULT_REPLICAS: Final = 1
 """`spec.replicas` of a Deployment that does not set it (apps/v1 DeploymentSpec)."""
 _NAMED: Final = re.compile(r'ReplicaSet "([^"]+)"')
 """The message of `Progressing` begins with it (`syncRolloutStatus`)."""
-_UNDER_WAY: Final = frozenset(
-    {"NewReplicaSetCreated", "FoundNewReplicaSet", "ReplicaSetUpdated", "ProgressDeadlineExceeded"}
-)
-"""The reasons of `Progressing` before its rollout is complete (`util.DeploymentComplete`)."""
 PAUSE_FIELD: Final = "paused"
 """The deployment controller scales no ReplicaSet while it is true: a template that returned
 together with it would never get its pods."""
@@ -84,16 +80,6 @@ class Deployment(Workload):
             return False
         named = _NAMED.match(found.message)
         return named is None or named[1] == current.name
-
-    @property
-    def is_under_way(self) -> bool:
-        """Whether `Progressing` says that the live template was never complete.
-
-        Once it was, `NewReplicaSetAvailable` stays for as long as the template does. What is said
-        of an earlier one, until the controller has observed the change, is no less true of this.
-        """
-        found = self.condition("Progressing")
-        return found is not None and found.reason in _UNDER_WAY
 
     @property
     def rolled_out_at(self) -> str:

@@ -119,10 +119,6 @@ class JobKind:
         """Tell whether it is complete: nothing resumes one that is."""
         return live.complete is not None
 
-    def has_never_completed(self, live: Job, policy: Policy) -> bool:
-        """Tell whether it is not complete: that stays."""
-        return live.complete is None
-
     def has_ended(self, live: Job) -> bool:
         """Tell whether it is over: `ttlSecondsAfterFinished` deletes it then, and says nothing."""
         return live.is_over

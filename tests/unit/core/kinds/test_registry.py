@@ -8,14 +8,12 @@ import pytest
 
 from gate.core.kinds.configuration import is_configuration
 from gate.core.kinds.registry import kind_of
-from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import Ref, Workload
-from gate.core.rollout.policy import Policy, Requirement
 from tests.table import each
 from tests.unit.core.kinds.test_daemon_set import agent
 from tests.unit.core.kinds.test_job import at_work
 from tests.unit.core.kinds.test_stateful_set import stateful_set
-from tests.unit.core.world import condition, deployment
+from tests.unit.core.world import deployment
 
 LOAD_BALANCER = {"spec": {"type": "LoadBalancer"}}
 
@@ -90,31 +88,3 @@ def test_a_rollout_takes_at_least_the_steps_that_its_controller_makes(
 ) -> None:
     """None for pods that it leaves as they are, and one for all that come at once."""
     assert kind_of(live.ref).least_steps(live, pods_before) == steps
-
-
-def _said(reason: str) -> Workload:
-    return deployment(conditions=(condition("Progressing", "True", reason),))
-
-
-HALF = Policy(requirement=Requirement(require=Share.parse("50%")))
-
-
-@pytest.mark.contract("B1974")
-@each(
-    ("live", "policy", "never"),
-    [
-        (_said("ReplicaSetUpdated"), Policy(), True),
-        (_said("ReplicaSetUpdated"), HALF, False),
-        (_said("NewReplicaSetAvailable"), Policy(), False),
-        (_said("DeploymentResumed"), Policy(), False),
-        (deployment(conditions=()), Policy(), False),
-        (stateful_set(), Policy(), False),
-        (agent(), Policy(), False),
-        (at_work(), Policy(), True),
-    ],
-)
-def test_what_a_status_shows_never_to_have_been_complete(
-    live: Workload, policy: Policy, *, never: bool
-) -> None:
-    """A rollout for which fewer pods are enough may have been called complete before."""
-    assert kind_of(live.ref).has_never_completed(live, policy) is never

@@ -19,7 +19,7 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import (
     Asking,
     Collect,
-    FindGoing,
+    FindTerminatingNamespaces,
     FindUsers,
     Read,
     Release,
@@ -30,12 +30,12 @@ from gate.core.protocol.effects import (
 from gate.core.protocol.events import (
     Collected,
     ContactFailed,
-    GoingFound,
     PodRemoval,
     ReadBack,
     Recorded,
     Released,
     Removal,
+    TerminatingNamespacesFound,
     UsersFound,
     Woke,
 )
@@ -178,8 +178,8 @@ def _answer(world: World, effect: Asking) -> Stepped:
             return heard(world, Collected(now, effect_id, ()))
         case FindUsers():
             return heard(world, UsersFound(now, effect_id, FrozenMap()))
-        case FindGoing():
-            return heard(world, GoingFound(now, effect_id, frozenset()))
+        case FindTerminatingNamespaces():
+            return heard(world, TerminatingNamespacesFound(now, effect_id, frozenset()))
         case Release(closed=closed):
             world = world._replace(lease=world.lease.released(closed))
             return heard(world, Released(now, effect_id))

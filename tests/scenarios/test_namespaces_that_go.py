@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_ended, warned
+from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, warned
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.played.gate import PlayedGate
-from tests.scenarios.two_namespaces import both
+from tests.scenarios.two_namespaces import both, placed_in
 from tests.scenarios.versions import KEEP, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("a real controller may have emptied it before the run ends")
@@ -46,6 +46,7 @@ def test_a_way_back_that_cannot_last_is_not_rolled_back(scene: Scene, line: str)
     assert f"runs shop/web:1, until namespace {namespace} is gone" in shown
     assert "web cannot start: the schema is missing" in shown.partition("evidence")[2]
     assert "serves again" not in shown
+    assert "somebody else is deleting the namespace of deployment/web" in shown
     assert f"superseded deployment/web: {says_it_goes(scene)}" in one_line(result.stderr)
 
 
@@ -62,6 +63,23 @@ def test_what_serves_in_another_namespace_is_back(scene: Scene, program: PlayedG
     assert_ended(result, 8, "superseded", "Deleted")
     ends = {one["name"]: one["outcome"] for one in result.document["workloads"]}
     assert ends == {"api": "superseded", "web": "rolled-back"}
+
+
+@pytest.mark.contract("B1964")
+def test_a_run_none_of_whose_workloads_goes_is_rolled_back(scene: Scene) -> None:
+    """Configuration goes with its namespace, and that is said; what serves is in another one."""
+    scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
+    good, bad = (
+        [placed_in("stage", settings(mode)), web(version, behaviour=behaviour)]
+        for mode, version, behaviour in (("one", 1, ""), ("two", 2, "crash=1"))
+    )
+    assert_verified(scene.apply(*good))
+    with scene.applying(*bad) as running:
+        running.wait_for_line(RESTORED, timeout_seconds=120.0)
+        scene.client.json("DELETE", "/api/v1/namespaces/stage")
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, "somebody deleted namespace stage, and everything in it goes")
 
 
 @pytest.mark.contract("B1965")

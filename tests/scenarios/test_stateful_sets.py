@@ -307,7 +307,7 @@ def test_an_undo_that_no_pod_takes_has_left_its_version(scene: Scene) -> None:
 def test_what_an_autoscaler_scales_to_is_rolled_out(scene: Scene, audit: Trail) -> None:
     """Replicas that the manifest leaves out change meanwhile: done when as many run."""
     scene.serve(stateful_set())
-    second = stateful_set(image="shop/db:2", behaviour="ready=2;only=1")
+    second = stateful_set(image="shop/db:2", behaviour="ready=5;only=1")
     del second["spec"]["replicas"]
     with scene.applying(second) as running:
         wait_for_new(scene)

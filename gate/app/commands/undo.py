@@ -122,8 +122,8 @@ def _find_gone(context: CommandContext, ref: Ref, history: History) -> frozenset
 def _seen_last(history: History, facts: LiveFacts) -> dict[str, str]:
     """Return when something in each namespace was verified last, if nothing in it is as then.
 
-    That is by the clock of a gate: what is as it was shows, whatever that clock said, that the
-    namespace has not gone. So does what could not be read, for all that is known.
+    What is as it was shows, whatever the clock said by which that was noted, that the namespace has
+    not gone. So does what could not be read, for all that is known.
     """
     digests, unread = (
         digests_of(facts),

@@ -31,8 +31,15 @@ from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
-from gate.core.protocol.effects import Announce, Asking, FindGoing, Release, SaveRecord, Write
-from gate.core.protocol.events import Answer, GoingFound, Interrupted
+from gate.core.protocol.effects import (
+    Announce,
+    Asking,
+    FindTerminatingNamespaces,
+    Release,
+    SaveRecord,
+    Write,
+)
+from gate.core.protocol.events import Answer, Interrupted, TerminatingNamespacesFound
 from gate.engine import Engine, Listener
 from gate.kube.answers.failures import ApiError
 from gate.kube.client.client import Client
@@ -41,6 +48,7 @@ from gate.kube.reads.quorum_reads import Reader
 from gate.kube.writes.pod_removal import PodRemover
 from gate.kube.writes.writes import Writer
 from gate.last_word import Word, last_word
+from gate.side_by_side import each
 
 LOOK_SECONDS = 5.0
 """How long we wait for a look at the locks; no request about them takes longer."""
@@ -135,7 +143,7 @@ def _performers(ready: Ready, has_written: threading.Event) -> Performers:
         collect=Collector(client, clock, mask=session.secrets.mask).perform,
         ask=performer(session.sources, clock, None if tape is None else tape.on_measurement),
         find_users=partial(answer_with_users, session, ready.plan),
-        find_going=partial(_answer_going, session),
+        find_terminating_namespaces=partial(_answer_with_terminating_namespaces, session),
     )
 
 
@@ -158,12 +166,20 @@ def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:
         console.warn(f"stopped after writes to {names}: these objects stay as they are")
 
 
-def _answer_going(session: Session, effect: FindGoing) -> GoingFound:
-    """Answer which namespaces go; optional: the verdict can do without it."""
-    going: frozenset[str] = frozenset()
-    with suppress(ApiError):
-        going = find_gone_namespaces(session, effect.namespaces)
-    return GoingFound(session.clock.now(), effect.effect_id, going)
+def _answer_with_terminating_namespaces(
+    session: Session, effect: FindTerminatingNamespaces
+) -> TerminatingNamespacesFound:
+    """Answer which namespaces go; one that cannot be read is not taken for one that does."""
+
+    def goes(name: str) -> bool:
+        with suppress(ApiError):
+            return bool(find_gone_namespaces(session, [name]))
+        return False
+
+    answers = each(session.clock, goes, effect.namespaces)
+    found = zip(effect.namespaces, answers, strict=True)
+    names = frozenset(name for name, is_going in found if is_going)
+    return TerminatingNamespacesFound(session.clock.now(), effect.effect_id, names)
 
 
 def _describe_end_at_once(ready: Ready, lanes: Lanes, number: int) -> str:

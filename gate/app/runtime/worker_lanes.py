@@ -19,7 +19,7 @@ from gate.core.protocol.effects import (
     Ask,
     Asking,
     Collect,
-    FindGoing,
+    FindTerminatingNamespaces,
     FindUsers,
     Read,
     Release,
@@ -52,7 +52,7 @@ class Performers:
     collect: Callable[[Collect], Answer]
     ask: Callable[[Ask], Answer]
     find_users: Callable[[FindUsers], Answer]
-    find_going: Callable[[FindGoing], Answer]
+    find_terminating_namespaces: Callable[[FindTerminatingNamespaces], Answer]
 
 
 class Lanes:
@@ -109,7 +109,7 @@ class Lanes:
                 self._lane("collect").put(effect)
             case FindUsers():
                 self._lane("users").put(effect)
-            case FindGoing():
+            case FindTerminatingNamespaces():
                 self._lane("namespaces").put(effect)
             case Ask(check=check):
                 self._asked[check] = effect.effect_id
@@ -156,7 +156,7 @@ class Lanes:
                 return self._performers.ask(effect)
             case FindUsers():
                 return self._performers.find_users(effect)
-            case FindGoing():
-                return self._performers.find_going(effect)
+            case FindTerminatingNamespaces():
+                return self._performers.find_terminating_namespaces(effect)
             case _:
                 raise TypeError(f"no lane performs {type(effect).__name__}")

@@ -128,7 +128,7 @@ class Workloads:
 
     `rollouts` are those of this leg; on the way back `followed_before` are those of the way out.
     `replacements` are pods that blocked a rollout, by uid. `rulings` cache what the judge said.
-    `going_namespaces` were being deleted, or were gone, as the attempt ended.
+    `terminating_namespaces` were being deleted, or were gone, as the attempt ended.
     """
 
     snapshots: FrozenMap[Ref, Snapshot] = field(default_factory=FrozenMap)
@@ -137,7 +137,7 @@ class Workloads:
     owners: Owners = field(default_factory=Owners)
     replacements: FrozenMap[str, Replacement] = field(default_factory=FrozenMap)
     rulings: Rulings = field(default_factory=lambda: Rulings({}), compare=False, repr=False)
-    going_namespaces: frozenset[str] = frozenset()
+    terminating_namespaces: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ __all__ = [
     "conclusion",
     "coverage",
     "differences",
-    "going_namespaces",
     "last_reads",
     "lock_ending",
     "rollback_ending",
     "shared_ending",
+    "terminating_namespaces",
     "unwritten",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gate.core.attempt.last_look import Finding, FindingKind
 from gate.core.attempt.state import Attempt
-from gate.core.endings.going_namespaces import describe_going
+from gate.core.endings.terminating_namespaces import describe_terminating_namespaces
 from gate.core.kinds.registry import kind_of
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -18,8 +18,8 @@ _NOT_WAITED_FOR = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 
 
 def differences(attempt: Attempt) -> Iterator[str]:
-    """Yield one line for each namespace and object that a reader has to know about."""
-    yield from describe_going(attempt)
+    """Yield one line for each object, and for each namespace that goes, for a reader to know."""
+    yield from describe_terminating_namespaces(attempt)
     for ref in attempt.ledger.findings:
         line = difference(attempt, ref)
         if line:

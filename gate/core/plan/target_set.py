@@ -56,8 +56,8 @@ class TargetSet:
     `unverified` are the workloads that return to an older revision that still serves, because
     no gate verified a version. `shared` has the objects that return to what another workload was
     verified with since, each with that workload. `applied` and `undo` are what the same histories
-    say beside that. `unverified_states` says of the objects whose state of before another run had
-    brought, unverified, what the way back returns them to. `is_set_aside` is whether the way back
+    say beside that. `other_run_returns` says what the way back returns objects to whose state
+    another run, which was not verified, had brought. `is_set_aside` is whether the way back
     restores what was before instead: it found no workload that the attempt had changed.
     """
 
@@ -69,7 +69,7 @@ class TargetSet:
     shared: FrozenMap[Ref, Ref] = field(default_factory=FrozenMap)
     applied: AppliedVersion = AppliedVersion()
     undo: UndoLimits = UndoLimits()
-    unverified_states: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
+    other_run_returns: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
     is_set_aside: bool = False
 
     @property

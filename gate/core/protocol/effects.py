@@ -101,8 +101,8 @@ class FindUsers:
 
 
 @dataclass(frozen=True, slots=True)
-class FindGoing:
-    """Ask at the end which `namespaces` of the attempt's objects are being deleted, or are gone."""
+class FindTerminatingNamespaces:
+    """Ask at the end which of the attempt's `namespaces` are being deleted, or are gone."""
 
     effect_id: int
     namespaces: tuple[str, ...]
@@ -149,6 +149,16 @@ class Release:
     if_lost: Closed | None = None
 
 
-Asking = SaveRecord | Write | Read | RemovePod | Collect | Ask | FindUsers | FindGoing | Release
+Asking = (
+    SaveRecord
+    | Write
+    | Read
+    | RemovePod
+    | Collect
+    | Ask
+    | FindUsers
+    | FindTerminatingNamespaces
+    | Release
+)
 """The effects that are answered."""
 Effect = Asking | Announce

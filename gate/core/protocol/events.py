@@ -264,8 +264,8 @@ class UsersFound:
     """Why some of the objects in question are to stay: another run `used` them as they are.
 
     Of those in `unknown` nobody can tell, each with the reason; nobody else uses the rest.
-    `brought_states` are those of the rest whose state of before another run had brought,
-    unverified.
+    `brought_states` are what another run, which is unverified, had brought to those of the rest
+    before this attempt.
     """
 
     at: float
@@ -276,12 +276,12 @@ class UsersFound:
 
 
 @dataclass(frozen=True, slots=True)
-class GoingFound:
-    """Which of the namespaces in question are `going`; what could not be read is not."""
+class TerminatingNamespacesFound:
+    """Which of the namespaces in question are being deleted, or are gone, as far as was read."""
 
     at: float
     effect_id: int
-    going: frozenset[str]
+    names: frozenset[str]
 
 
 class Removal(enum.StrEnum):
@@ -325,7 +325,7 @@ Answer = (
     | Answered
     | Errored
     | UsersFound
-    | GoingFound
+    | TerminatingNamespacesFound
     | PodRemoval
     | Released
 )

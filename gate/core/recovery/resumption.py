@@ -80,10 +80,10 @@ def resume(
     """Return the plan that finishes an attempt, None if there is nothing to finish.
 
     `found` has every object of the record, none of them Unknown. `snapshots` are of the workloads
-    that it followed, `at` is monotonic seconds. `takes_back`:
-    an `undo` asks for it. The attempt then goes back, complete or not, if every workload that it
-    followed has a baseline. `returned` are what its way back left otherwise than was sent, with
-    the server's answers to the dry runs of their restorations.
+    that it followed, `at` is monotonic seconds. With `takes_back`, which an `undo` asks for, the
+    attempt goes back, complete or not, if every workload that it followed has a baseline.
+    `returned` are what its way back left otherwise than was sent, with the server's answers to the
+    dry runs of their restorations.
     """
     record = with_set_of_late_workload(without_replaced(record, found), found)
     states = {

@@ -13,7 +13,6 @@ from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
 from gate.core.endings.differences import differences
-from gate.core.endings.going_namespaces import with_going_namespaces
 from gate.core.endings.last_reads import (
     with_deletions_checked,
     with_recreations,
@@ -21,6 +20,7 @@ from gate.core.endings.last_reads import (
     with_unread,
 )
 from gate.core.endings.lock_ending import with_lost_lock
+from gate.core.endings.terminating_namespaces import with_terminating_namespaces
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
@@ -45,7 +45,7 @@ class Closing(StateBehaviour):
         if trigger is Trigger.INSPECTED:
             attempt = with_deletions_checked(with_recreations(attempt))
             attempt = with_restorations_checked(attempt)
-            attempt, lines = with_going_namespaces(attempt)
+            attempt, lines = with_terminating_namespaces(attempt)
         else:
             attempt, lines = with_endings(attempt, trigger), ()
         closed, if_lost = closed_of(attempt), _closed_if_lost(attempt)

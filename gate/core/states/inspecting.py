@@ -9,11 +9,11 @@ from gate.core.attempt import limits
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
-from gate.core.endings.going_namespaces import find_going
 from gate.core.endings.last_reads import begin_inspection, take_in, with_late_write
+from gate.core.endings.terminating_namespaces import find_terminating_namespaces
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
-from gate.core.protocol.effects import FindGoing, Read
+from gate.core.protocol.effects import FindTerminatingNamespaces, Read
 from gate.core.protocol.events import ReadBack
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.late_writes import find_open_writes, is_written_late
@@ -40,13 +40,13 @@ class Inspecting(StateBehaviour):
         for ref in just_read:
             if is_written_late(attempt, ref, Known(attempt.ledger.live[ref])):
                 attempt = with_late_write(attempt, ref)
-        attempt, asked = find_going(attempt)
+        attempt, asked = find_terminating_namespaces(attempt)
         return attempt, (*reads, *asked)
 
     def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
         """Go on once all reads are answered, their time is up, or a signal came."""
         interrupted = attempt.interference.signal_number is not None
-        is_awaited = attempt.awaits(Read) or attempt.awaits(FindGoing)
+        is_awaited = attempt.awaits(Read) or attempt.awaits(FindTerminatingNamespaces)
         over = attempt.now >= _ends_at(attempt) or not is_awaited
         return Trigger.INSPECTED if interrupted or over else None
 

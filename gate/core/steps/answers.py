@@ -23,7 +23,7 @@ from gate.core.protocol.effects import (
     Ask,
     Asking,
     Collect,
-    FindGoing,
+    FindTerminatingNamespaces,
     FindUsers,
     Read,
     Release,
@@ -36,11 +36,11 @@ from gate.core.protocol.events import (
     Answered,
     Collected,
     Errored,
-    GoingFound,
     PodRemoval,
     ReadBack,
     Recorded,
     Released,
+    TerminatingNamespacesFound,
     UsersFound,
     WriteConflicted,
     WriteRejected,
@@ -71,7 +71,7 @@ _ANSWERS: dict[type[Answer], type[Asking]] = {
     Answered: Ask,
     Errored: Ask,
     UsersFound: FindUsers,
-    GoingFound: FindGoing,
+    TerminatingNamespacesFound: FindTerminatingNamespaces,
     PodRemoval: RemovePod,
     Released: Release,
 }
@@ -114,8 +114,9 @@ def _fold_found(attempt: Attempt, answer: Answer) -> Attempt:
             return replace(attempt, result=replace(attempt.result, evidence=found))
         case UsersFound():
             return with_users(attempt, answer)
-        case GoingFound(going=going):
-            return replace(attempt, workloads=replace(attempt.workloads, going_namespaces=going))
+        case TerminatingNamespacesFound(names=names):
+            workloads = replace(attempt.workloads, terminating_namespaces=names)
+            return replace(attempt, workloads=workloads)
         case _:
             return attempt
 

@@ -208,8 +208,8 @@ def _uses_of_others(before: Attempt, after: Attempt) -> Iterator[Line]:
     for ref, held in after.plan.held.items():
         if ref not in before.plan.held and (stays := _how_it_stays(before, after, ref)):
             yield "kept", f"{after.plan.name_of(ref)} {stays}: {describe_use(held)}"
-    for ref, state in after.plan.target_set.unverified_states.items():
-        if ref not in before.plan.target_set.unverified_states:
+    for ref, state in after.plan.target_set.other_run_returns.items():
+        if ref not in before.plan.target_set.other_run_returns:
             yield "rollback", f"{after.plan.name_of(ref)} goes back to {state}"
 
 

@@ -119,7 +119,7 @@ class History:
     def has_come_back(self, version: JudgedVersion) -> bool:
         """Tell whether a version was verified last by an attempt that returned to it.
 
-        That judges both at once. A recovery before an apply is judged before that.
+        That judges both at once, as one attempt; `after` tells apart two that one command ends.
         """
         attempt = (version.attempt_id, version.judged_at)
         return bool(version.attempt_id) and any(

@@ -104,7 +104,8 @@ class JudgedVersion:
     else had changed by then. A verified version also has the objects of earlier attempts that this
     one did not write. `revision_name` and `revision` are those of that time. `why` says what kept
     it from being verified, None if it was. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are
-    those of the judgement. `origin` is that of the apply that made it: None if another command
+    those of the judgement; a second one by the same command in the same second has a `+` behind its
+    id. `origin` is that of the apply that made it: None if another command
     rolled it out, or if it serves again and nothing is remembered of that apply.
     """
 

@@ -89,7 +89,7 @@ def _with_brought_state(attempt: Attempt, ref: Ref, state: BroughtState) -> Atte
     body = None if target_set.is_set_aside else state.instead
     to = _describe_state(state, is_replaced=body is not None)
     target_set = replace(
-        target_set, unverified_states=target_set.unverified_states.put(ref, CleanText(to))
+        target_set, other_run_returns=target_set.other_run_returns.put(ref, CleanText(to))
     )
     if body is None or not state.is_verified:
         targets = tuple(_beside_unreturned(one, {ref: f"goes back to {to}"}) for one in targets)

@@ -102,11 +102,15 @@ def _lists_of_others(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _find_lists(item: ObjectResult) -> list[str]:
-    """Return the lists that others changed of what the server rejected on the way back."""
+    """Return the lists with items of others, or without ours, of what the server rejected.
+
+    The path of a list's item ends with a bracket; what differs within one, a take-over mends.
+    """
     at_end = item["at_end"]
     if at_end is None or item["not_restored"] != Reason.REJECTED or not writers_of(item):
         return []
-    return list(dict.fromkeys(path.partition("[")[0] for path in at_end["fields"] if "[" in path))
+    items = (path for path in at_end["fields"] if path.endswith("]"))
+    return list(dict.fromkeys(path.rpartition("[")[0] for path in items))
 
 
 def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ def deletion(attempt: Attempt, ref: Ref) -> DeletionResult | None:
     """Return what was seen of the deletion; None if it does not go, or was created again."""
     ending, found = attempt.result.endings[ref], attempt.ledger.findings.get(ref)
     is_deleted = ending.outcome is Outcome.SUPERSEDED and ending.reason is Reason.DELETED
-    goes = ref.namespace in attempt.workloads.going_namespaces
+    goes = ref.namespace in attempt.workloads.terminating_namespaces
     if not is_deleted and not (goes and has_way_back(ref)):
         return None
     if found is not None and found.kind is FindingKind.RECREATED:

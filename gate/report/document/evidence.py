@@ -33,10 +33,10 @@ def evidence(attempt: Attempt, ref: Ref) -> list[EvidenceResult]:
     At most 10 pieces of 20 lines: what was collected before the way back, then what the last
     snapshot of the failed pods shows. Of equal pieces only the first is kept.
     """
-    is_healthy = attempt.result.endings[ref].outcome in _HEALTHY
-    has_failed = ref in attempt.result.failures
-    if has_failed and ref.namespace in attempt.workloads.going_namespaces:
-        is_healthy = False
+    # One that failed and was returned ends as superseded where its namespace goes.
+    goes = ref.namespace in attempt.workloads.terminating_namespaces
+    has_failed = goes and ref in attempt.result.failures
+    is_healthy = attempt.result.endings[ref].outcome in _HEALTHY and not has_failed
     if is_healthy or is_drawn_in(attempt, ref):
         return []
     distinct: dict[tuple[str, ...], EvidenceResult] = {}

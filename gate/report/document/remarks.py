@@ -150,7 +150,7 @@ def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
     for ref, other in attempt.plan.target_set.shared.items() if attempt.ledger.restored else ():
         as_needed = f"{name(ref)} is as {name(other)} was verified with it since"
         yield f"{as_needed}: what serves again was verified with it in another state"
-    for ref, state in attempt.plan.target_set.unverified_states.items():
+    for ref, state in attempt.plan.target_set.other_run_returns.items():
         if ref in attempt.ledger.restored:
             yield f"{name(ref)} went back to {state}"
 

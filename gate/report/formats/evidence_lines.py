@@ -43,10 +43,7 @@ def evidence_lines(
             break
         start = len(block.lines)
         least = min(1, len(quoted))
-        if index == 0:
-            block.row("evidence", heading, _MOST_HEADING_LINES, room - least)
-        else:
-            block.row("evidence", heading, _MOST_HEADING_LINES)
+        block.row("evidence", heading, _MOST_HEADING_LINES, room - (least if index == 0 else 0))
         most = min(most, room - len(block.lines))
         if most < least:
             return block.lines[:start]

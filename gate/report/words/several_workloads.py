@@ -195,8 +195,7 @@ def what_others_did(workload: WorkloadResult) -> str:
     if workload["reason"] == Reason.DELETED:
         if seen is None or seen["done"]:
             return "deleted"
-        goes = seen["namespace_goes"]
-        return f"is deleting namespace {workload['namespace']} with" if goes else "is deleting"
+        return "is deleting the namespace of" if seen["namespace_goes"] else "is deleting"
     if workload["reason"] == Reason.LOCKED:
         return "took the lock of"
     if workload["reason"] == Reason.SCALED_TO_ZERO:

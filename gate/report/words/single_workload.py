@@ -121,8 +121,9 @@ def _describe_inconclusive(result: Result, workload: WorkloadResult) -> str:
 
 def _describe_superseded(result: Result, workload: WorkloadResult) -> str:
     name, is_deleted = workload_name(result, workload), workload["reason"] == Reason.DELETED
-    did = what_others_did(workload)
-    if is_left_alone(result, workload) and not did.startswith("is deleting"):
+    did, seen = what_others_did(workload), workload["deletion"]
+    goes = is_deleted and seen is not None and not seen["done"]
+    if is_left_alone(result, workload) and not goes:
         left = "was not created again" if is_deleted else "was left alone"
         return f"somebody else {did} {name}, which {left}"
     if workload["reason"] == Reason.SCALED_TO_ZERO:
@@ -134,6 +135,10 @@ def _describe_superseded(result: Result, workload: WorkloadResult) -> str:
         return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"
     if workload["reason"] == Reason.LOCKED:
         return f"somebody else {did} {name}; nothing was written once that was seen"
+    if seen is not None and seen["namespace_goes"] and result["rollback"] is not None:
+        return (
+            f"somebody else {did} {name}; what this run changed was returned before that was seen"
+        )
     return f"somebody else {did} {name}; {_what_was_written(result)}"
 
 

@@ -23,13 +23,13 @@ ENVSUBST = "fill the file in before the run"
         ),
         pytest.param(
             "output: text\nrecord: /tmp/${NAME:-a}/r.gz",
-            "rollout-gate.yaml:2: record: ${NAME}",
+            "rollout-gate.yaml:2: record: ${NAME…}",
             "ROLLOUT_GATE_RECORD or --record",
             id="a part of one, with a default",
         ),
         pytest.param(
             "image:\n  - web=registry/web:1\n  - web=registry/web:${{ github.sha }}",
-            "rollout-gate.yaml:3:5: image: ${{github.sha}}",
+            "rollout-gate.yaml:3:5: image: ${{ github.sha }}",
             "ROLLOUT_GATE_IMAGE or --image",
             id="an element of a list",
         ),

@@ -31,7 +31,7 @@ from gate.core.protocol.effects import (
     Asking,
     Collect,
     Effect,
-    FindGoing,
+    FindTerminatingNamespaces,
     FindUsers,
     Read,
     Release,
@@ -45,10 +45,10 @@ from gate.core.protocol.events import (
     Collected,
     Errored,
     Evidence,
-    GoingFound,
     ReadBack,
     Recorded,
     Released,
+    TerminatingNamespacesFound,
     UsersFound,
     Woke,
     WriteConflicted,
@@ -112,15 +112,15 @@ def target(server: Server, ref: Ref) -> Target:
     return Target(ref, snapshot, baseline_of(snapshot))
 
 
-def _confirm(effect: SaveRecord | Release | FindGoing, now: float) -> AttemptEvent:
+def _confirm(effect: SaveRecord | Release | FindTerminatingNamespaces, now: float) -> AttemptEvent:
     """Return the answer that has nothing to say."""
     match effect:
         case SaveRecord(effect_id):
             return Recorded(now, effect_id)
         case Release(effect_id):
             return Released(now, effect_id)
-        case FindGoing(effect_id):
-            return GoingFound(now, effect_id, frozenset())
+        case FindTerminatingNamespaces(effect_id):
+            return TerminatingNamespacesFound(now, effect_id, frozenset())
 
 
 def _fact(live: LiveObject | None) -> Fact[LiveObject]:
@@ -311,7 +311,7 @@ class Player:
         """Answer as the server would."""
         now = self.attempt.now
         match effect:
-            case SaveRecord() | Release() | FindGoing():
+            case SaveRecord() | Release() | FindTerminatingNamespaces():
                 return _confirm(effect, now)
             case FindUsers(effect_id, created, changed):
                 asked = {*created, *changed}

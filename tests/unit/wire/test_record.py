@@ -305,7 +305,7 @@ def test_every_part_of_a_target_set_comes_back_but_what_a_secret_keeps() -> None
     values = (whole, whole.applied, whole.undo)
     empty = [each.name for one in values for each in fields(one) if not getattr(one, each.name)]
     # What the way back learns at its beginning is asked again by a recovery, and not kept.
-    assert empty == ["confidential", "unverified_states"]
+    assert empty == ["confidential", "other_run_returns"]
     text, _ = fitting(replace(RECORD, target_set=whole))
     assert read_record(text).target_set == whole
 

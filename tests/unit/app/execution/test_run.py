@@ -15,8 +15,8 @@ from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.core.attempt.state import Attempt
 from gate.core.model.fact import Absent, Fact, Known
-from gate.core.protocol.effects import FindGoing
-from gate.core.protocol.events import GoingFound
+from gate.core.protocol.effects import FindTerminatingNamespaces
+from gate.core.protocol.events import TerminatingNamespacesFound
 from gate.kube.client.client import Client
 from gate.kube.reads.cluster import Cluster
 from gate.report.document.document import document
@@ -121,5 +121,7 @@ def test_a_namespace_goes_whether_or_not_it_is_gone_already(
     """Nothing can be applied into it either way."""
     monkeypatch.setattr(Cluster, "terminating", lambda *_: found)
     session = SimpleNamespace(clock=SimpleNamespace(now=lambda: 5.0), client=None)
-    answer = run._answer_going(cast("Session", session), FindGoing(7, ("shop",)))
-    assert answer == GoingFound(5.0, 7, frozenset({"shop"} if is_named else ()))
+    answer = run._answer_with_terminating_namespaces(
+        cast("Session", session), FindTerminatingNamespaces(7, ("shop",))
+    )
+    assert answer == TerminatingNamespacesFound(5.0, 7, frozenset({"shop"} if is_named else ()))

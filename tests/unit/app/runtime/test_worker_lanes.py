@@ -21,10 +21,10 @@ from gate.core.protocol.effects import Announce, Ask, Collect, Read, Write
 from gate.core.protocol.events import (
     Answered,
     Collected,
-    GoingFound,
     PodRemoval,
     ReadBack,
     Removal,
+    TerminatingNamespacesFound,
     UsersFound,
     Written,
 )
@@ -60,7 +60,9 @@ class Scene:
             collect=self.worker(lambda n: Collected(5.0, n, ())),
             ask=self.worker(lambda n: Answered(5.0, n, Answers(Exit(0)))),
             find_users=self.worker(lambda n: UsersFound(5.0, n, FrozenMap())),
-            find_going=self.worker(lambda n: GoingFound(5.0, n, frozenset())),
+            find_terminating_namespaces=self.worker(
+                lambda n: TerminatingNamespacesFound(5.0, n, frozenset())
+            ),
         )
         self.lanes = Lanes(Standing(), self.inbox, performers)
 

@@ -12,46 +12,46 @@ from gate.core.endings.rollback_ending import causes_behind
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
-from gate.core.protocol.effects import Announce, FindGoing
+from gate.core.protocol.effects import Announce, FindTerminatingNamespaces
 
 
-def find_going(attempt: Attempt) -> Step:
+def find_terminating_namespaces(attempt: Attempt) -> Step:
     """Ask which namespaces go of what the attempt wrote, and of what somebody deleted.
 
     A run that succeeded asks nothing: what it verified was so, and a request would delay its end.
+    Nor does one that a signal ends: it has little time.
     """
-    whole = attempt.result.ending
-    if whole is not None and EXIT_CODES[whole.outcome] == 0:
+    whole, is_signalled = attempt.result.ending, attempt.interference.signal_number is not None
+    if is_signalled or (whole is not None and EXIT_CODES[whole.outcome] == 0):
         return attempt, ()
     gone = (ref for ref, one in attempt.result.endings.items() if one.reason is Reason.DELETED)
     names = {ref.namespace for ref in (*attempt.ledger.left, *gone)} - {""}
     if not names:
         return attempt, ()
-    effect = FindGoing(attempt.requests.next_id, tuple(sorted(names)))
+    effect = FindTerminatingNamespaces(attempt.requests.next_id, tuple(sorted(names)))
     return attempt.with_effect(effect), (effect,)
 
 
-def with_going_namespaces(attempt: Attempt) -> tuple[Attempt, tuple[Announce, ...]]:
-    """Return the attempt, superseded where what it says of what runs cannot last, and says so.
+def with_terminating_namespaces(attempt: Attempt) -> tuple[Attempt, tuple[Announce, ...]]:
+    """Return the attempt, superseded where what it says of a workload cannot last, and says so.
 
     That is somebody else's change, which has only not reached all objects yet. A failure that was
-    seen stays one.
+    seen stays one, and so does what is said of a run none of whose workloads goes.
     """
-    whole, going = attempt.result.ending, attempt.workloads.going_namespaces
+    whole, terminating = attempt.result.ending, attempt.workloads.terminating_namespaces
     endings = {
         ref: _end(attempt, ref, one)
         for ref, one in attempt.result.endings.items()
-        if ref.namespace in going and promises_to_run(ref, one)
+        if ref.namespace in terminating and promises_to_run(ref, one)
     }
-    hit = sorted(ref for ref in attempt.ledger.left if ref.namespace in going)
-    if whole is None or not hit:
+    if whole is None or not endings:
         return attempt, ()
     lines = (f"{attempt.plan.name_of(ref)}: {one.message}" for ref, one in endings.items())
     said = tuple(attempt.say("superseded", line) for line in lines)
     result = replace(attempt.result, endings=FrozenMap({**attempt.result.endings, **endings}))
     if whole.outcome in SERVING:
-        found = next(iter(endings.values()), None) or _end(attempt, hit[0], whole)
-        result = replace(result, ending=found, judged=found)
+        first = next(iter(endings.values()))
+        result = replace(result, ending=first, judged=first)
     return replace(attempt, result=result), said
 
 
@@ -61,11 +61,11 @@ def _end(attempt: Attempt, ref: Ref, ending: Ending) -> Ending:
     return Ending(Outcome.SUPERSEDED, Reason.DELETED, message, causes)
 
 
-def describe_going(attempt: Attempt) -> Iterator[str]:
+def describe_terminating_namespaces(attempt: Attempt) -> Iterator[str]:
     """Yield a line for each namespace that goes, unless an ending in it says so."""
     endings = attempt.result.endings.items()
     said = {ref.namespace for ref, one in endings if one.reason is Reason.DELETED}
-    for name in sorted(attempt.workloads.going_namespaces - said):
+    for name in sorted(attempt.workloads.terminating_namespaces - said):
         yield say_namespace_goes(name)
 
 

@@ -10,8 +10,11 @@ from gate.config.option import Setting
 from gate.config.settings import collect_settings
 from gate.config.taking import Fault, Path
 
-_VARIABLE: Final = re.compile(r"(\$\{\{?\s*!?\s*[A-Za-z_][\w.]*)([^}]*\})", re.ASCII)
+_VARIABLE: Final = re.compile(
+    r"\$\{(?:\{(?P<expression>.*?)\}\}|!?(?P<name>[A-Za-z_]\w*))", re.ASCII | re.DOTALL
+)
 """As of a shell, also with a default; or, in two braces, as of a CI host."""
+_PLAIN: Final = re.compile(r"\s*[\w.-]+\s*", re.ASCII)
 
 _FILLED_IN_LATER: Final = frozenset({"check", "smoke_test"})
 _FILLED_IN_LATER_OF_CHECKS: Final = frozenset(
@@ -27,19 +30,17 @@ def unfilled_variables(name: str, value: object) -> Iterator[Fault]:
     for path, text in _texts(value, ()):
         is_own = name == "checks" and not _FILLED_IN_LATER_OF_CHECKS.isdisjoint(path[1:2])
         if not is_own and (found := _VARIABLE.search(text)):
-            message = (
-                f"{_show(*found.groups())} is not filled in: values of this file stand as they are"
-            )
+            message = f"{_show(found)} is not filled in: values of this file stand as they are"
             about = ".".join(step for step in path if isinstance(step, str))
             yield Fault(path, message, _hint(name, path), about)
 
 
-def _show(begin: str, end: str) -> str:
-    """Return a variable as it stands in the file, without a default, which may be a secret."""
-    braces = "}" * begin.count("{")
-    if end.strip(" }"):
-        return f"{begin}…{braces}"
-    return f"{begin}{' ' if end.startswith(' ') else ''}{braces}"
+def _show(found: re.Match[str]) -> str:
+    """Return a variable by its name alone: a default, or a text of an expression, may be secret."""
+    expression = found["expression"]
+    if expression is None:
+        return f"${{{found['name']}}}"
+    return f"${{{{{expression if _PLAIN.fullmatch(expression) else ' … '}}}}}"
 
 
 def _texts(value: object, path: Path) -> Iterator[tuple[Path, str]]:

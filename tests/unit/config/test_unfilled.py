@@ -23,7 +23,7 @@ ENVSUBST = "fill the file in before the run"
         ),
         pytest.param(
             "output: text\nrecord: /tmp/${NAME:-a}/r.gz",
-            "rollout-gate.yaml:2: record: ${NAME…}",
+            "rollout-gate.yaml:2: record: ${NAME}",
             "ROLLOUT_GATE_RECORD or --record",
             id="a part of one, with a default",
         ),
@@ -50,6 +50,12 @@ ENVSUBST = "fill the file in before the run"
             "rollout-gate.yaml:1:32: prometheus: user-file: ${NAME}",
             ENVSUBST,
             id="a key of files alone",
+        ),
+        pytest.param(
+            "context: \"${{ format('{0}-a', github.ref) || 'x{}' }}\"",
+            "rollout-gate.yaml:1: context: ${{ … }}",
+            "ROLLOUT_GATE_CONTEXT or --context",
+            id="an expression",
         ),
         pytest.param(
             listed("name: a\nhttp: {url: 'https://web/${NAME}'}"),

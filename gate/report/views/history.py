@@ -224,7 +224,14 @@ _COLUMNS: Final = (
     _Column("BY", lambda one, _: one.origin.actor, sparse=True, cut=Style.cut, room=2, leaves=1),
     _Column("COMMIT", lambda one, _: one.origin.short_commit, sparse=True, leaves=2),
     _Column("IMAGES", lambda one, _: ", ".join(one.images), cut=Style.cut_before, room=3),
-    _Column("CHANGE CAUSE", lambda one, _: one.change_cause, cut=Style.cut, room=4, leaves=3),
+    _Column(
+        "CHANGE CAUSE",
+        lambda one, _: one.change_cause,
+        sparse=True,
+        cut=Style.cut,
+        room=4,
+        leaves=3,
+    ),
 )
 
 

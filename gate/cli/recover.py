@@ -16,8 +16,10 @@ def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     with on-inconclusive: rollback. Nobody asks them again.
 
     Where nothing served before, there is nothing to go back to: a first version that was written
-    is followed until it is complete or fails. --timeout 5 does not wait for that. An apply that
-    writes the same workloads again does not wait either: it closes the attempt as interrupted.
+    is followed until it is complete or fails, and so is any other whose attempt ran with
+    on-failure: keep or pause. A short --timeout makes it fail sooner, and on-first-failure may then
+    delete it or scale it to 0. An apply that writes the same workloads again does not wait where
+    that failure would change nothing: it closes the attempt as interrupted.
 
     In a pipeline, let it be the last step, one that always runs. Without a NAME it finishes all
     attempts of the namespace. Safe at any time, and twice.

@@ -167,8 +167,8 @@ def test_a_first_version_that_was_left_incomplete_holds_up_no_fix(
     assert_verified(result)
     assert (result.duration_seconds < 10) is is_closed, str(result)
     assert ("would first close it as interrupted: nothing of it can be" in foreseen) is is_closed
-    assert bool(re.search(f"to wait for that, {PAST_IT}", foreseen)) is not is_closed
-    said = f"to wait for that, end this run and then: {PAST_IT}"
+    assert bool(re.search(f"to let it fail after 5 s, {PAST_IT}", foreseen)) is not is_closed
+    said = f"to let it fail after 5 s, end this run and then: {PAST_IT}"
     assert bool(re.search(said, result.stderr)) is not is_closed
     if is_closed:
         assert "left of deployment/web: interrupted before it was complete; " in result.stderr
@@ -186,7 +186,7 @@ def test_a_first_version_is_followed_by_recover_until_its_timeout(scene: Scene) 
     """It goes nowhere back, and what leads to `recover` says so."""
     with scene.applying(STUCK) as running:
         result = interrupted(running, "progress")
-    first = "(nothing served before to go back to: it is followed until it is complete or fails;"
+    first = "(nothing served before to go back to: it is followed until it is complete or fails):"
     assert first in one_line(report(scene, result))
     way = "to finish it (if all was written, followed until it is complete or fails): rollout-gate"
     assert way in scene.gate("status", "web").stdout

@@ -196,7 +196,7 @@ def test_undo_after_a_rollback_says_what_it_leaves(scene: Scene) -> None:
     assert_rolled_back(failed, "CrashLoop")
     result = undo(scene)
     assert_verified(result)
-    leaves = "this undo leaves revision 5 (shop/web:2), which runs since, for revision 2"
+    leaves = "revision 5 (shop/web:2) runs since, and this undo replaces it by revision 2"
     assert warned(result, "was rolled back already, from shop/web:3", leaves)
     again = undo(scene)
     assert_verified(again)

@@ -36,7 +36,7 @@ def test_an_undo_is_held_against_the_revision_that_it_left_alone(scene: Scene, k
     assert_verified(scene.gate("undo", named, *DOCUMENT))
     again = scene.gate("undo", named, *DOCUMENT)
     assert_verified(again)
-    assert f"goes to revision 1 (shop/{name}:1), the version that runs" in again.stderr
+    assert f"goes to revision 1 (shop/{name}:1), the same version" in again.stderr
     left = scene.gate("undo", named)
     assert_refused(left, "NoBaseline")
     assert (

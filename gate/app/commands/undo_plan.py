@@ -124,7 +124,7 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
         return
     to = choice_name(choice, found.live.snapshot)
     found.console.warn(
-        f"{rolled_back}: this undo leaves {running_name(found)}, which runs since, for {to}"
+        f"{rolled_back}: {running_name(found)} runs since, and this undo replaces it by {to}"
     )
 
 

@@ -17,8 +17,8 @@ CLOSED: Final = (
 CLOSES: Final = (
     "close it as interrupted: nothing of it can be taken back, and that apply writes it again"
 )
-_PAST_IT: Final = " --timeout 5"
-"""What `recover` is given so that it waits for no deadline."""
+_SOON: Final = 5
+"""The `--timeout` of a `recover` that waits for no deadline, in seconds."""
 
 
 def describe_way(plan: Plan, recovery: str, at: float) -> str:
@@ -48,4 +48,4 @@ def describe_patience(plan: Plan, past: str, at: float) -> str:
     said = f"; fails after {format_seconds(longest)} without progress"
     if not past or not list_incomplete(plan, at):
         return said
-    return f"{said}; not to wait for that, {past}{_PAST_IT}"
+    return f"{said}; to let it fail after {_SOON} s, {past} --timeout {_SOON}"

@@ -33,7 +33,7 @@ USUAL: Final = "crash"
 GOOD, BAD = "1.4.0", "1.5.0"
 _PROGRAM: Final = "rollout-gate"
 _LAST: Final = (
-    "That was the gate. What would it make of your manifest?\n$ {} rehearse -f deploy.yaml --all"
+    "That was the gate. What would it make of your own manifest?\n$ {} rehearse -f MANIFEST --all"
 )
 
 

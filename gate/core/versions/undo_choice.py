@@ -85,7 +85,7 @@ def choice_name(choice: Choice, snapshot: Snapshot) -> str:
     named = revision_name(revision)
     current = snapshot.current()
     if version is None and current is not None and _is_restart_of(current, revision):
-        return f"{named}, the version that runs, before its restart"
+        return f"{named}, the same version before its restart"
     if version is not None and _runs(revision, snapshot):
         return f"{named}, which runs, with its configuration of {version.judged_at}"
     return named

@@ -16,10 +16,7 @@ _EITHER: Final = "back if incomplete, unless failures are kept"
 _WITH_CHECKS: Final = (
     f"{_EITHER}; back with --on-inconclusive rollback, too: nobody asks its checks again"
 )
-_FIRST: Final = (
-    "nothing served before to go back to: it is followed until it is complete or fails;"
-    " --timeout 5 does not wait for that"
-)
+_FIRST: Final = "nothing served before to go back to: it is followed until it is complete or fails"
 
 
 def describe_finishing(result: Result) -> str:

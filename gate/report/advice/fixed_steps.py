@@ -20,6 +20,7 @@ from gate.report.words.half_applied import is_innocent
 RESUME: Final = "ask whoever paused it, then resume it:"
 RESUME_AT_LAST: Final = "to resume it, once nothing speaks against its version any more:"
 _ONCE_UNLOCKED: Final = "once this shows that the other attempt has ended, apply again:"
+_MAY_BE_SLOW: Final = (Reason.TIMEOUT, Reason.NOT_READY)
 _STATUS: Final = "rollout-gate status {name} {place}"
 FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
     Reason.OUT_OF_MEMORY: ("raise that container's memory limit, or find what made it grow", ""),
@@ -81,10 +82,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),
-    Reason.TIMEOUT: (
-        "if it is merely slow, raise --timeout; see what it waits for:",
-        _STATUS,
-    ),
+    Reason.TIMEOUT: ("see what it waits for:", _STATUS),
     Reason.PAUSED: (
         RESUME,
         "rollout-gate resume {name} {place}",
@@ -113,8 +111,9 @@ def fixed_steps(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
     if reason not in FIXED_STEPS:
         return
     text, command = FIXED_STEPS[reason]
-    if reason == Reason.TIMEOUT and not has_option(result, "--timeout"):
-        text = "see what it waits for:"
+    is_out_of_time = Reason.TIMEOUT in (reason, worst["reason"]) and reason in _MAY_BE_SLOW
+    if is_out_of_time and has_option(result, "--timeout"):
+        text = f"if it is merely slow, raise --timeout; {text}"
     cluster = ClusterName(result["context"], result["kubeconfig"])
     words = command.format(
         name=shlex.quote(registry.argument_of(worst)),

@@ -244,6 +244,7 @@ def test_the_help_of_recover_says_when_it_goes_back(capsys: pytest.CaptureFixtur
     assert "Forward if the new version is complete, back otherwise. Back, too, if health" in shown
     assert "ran with on-inconclusive: rollback" in shown
     assert "there is nothing to go back to: a first version that was written is followed" in shown
+    assert "A short --timeout makes it fail sooner, and on-first-failure may then delete" in shown
 
 
 @pytest.mark.contract("B1132")

@@ -408,6 +408,16 @@ def test_which_way_a_recovery_goes_is_said_beside_it(outcome: Outcome) -> None:
     assert next_steps(result)[-1].text.endswith("finish what this run left (back):")
 
 
+@pytest.mark.contract("B2010")
+@pytest.mark.parametrize("reason", [Reason.TIMEOUT, Reason.PROGRESS_DEADLINE_EXCEEDED])
+def test_what_a_timeout_ended_may_be_merely_slow(reason: Reason) -> None:
+    """Its probe has not passed yet; where nothing moved, a longer timeout would not help."""
+    web = workload_result(Outcome.FAILED, reason) | {"causes": [cause_of(Reason.NOT_READY)]}
+    result = result_of(web) | {"command": "recover"}
+    said = "if it is merely slow, raise --timeout; the containers run, but their readiness"
+    assert (said in words(result)) is (reason == Reason.TIMEOUT)
+
+
 @pytest.mark.contract("B911", "B1841")
 def test_a_way_back_of_which_nothing_was_written_is_to_be_finished_and_not_watched() -> None:
     """A signal came while the server did not answer: what runs is not what was meant to."""

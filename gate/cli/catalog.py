@@ -13,7 +13,7 @@ COMMANDS: Final = {
     "checks": "Run every health check now, and show its result.",
     "status": "Show the tree of a workload, and why each pod is as it is.",
     "history": "Show the revisions, and which one a failure would return to.",
-    "undo": "Return to the set that was verified before, or to a revision.",
+    "undo": "Return to the version that was verified before, or to a revision.",
     "pause": "Pause the rollout of a Deployment, or suspend a Job.",
     "resume": "Resume what is paused or suspended, and follow it.",
     "restart": "Restart the pods as a rollout and follow it.",

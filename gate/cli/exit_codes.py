@@ -56,14 +56,16 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     Outcome.FAILED: (
         (
-            "a version that failed: rollback is off, nothing is there to go back to,"
-            " or this run had not changed it; nothing of a new workload that `--on-first-failure`"
-            " deletes or scales to 0. Where `verify` misses the image of `--expect-image`"
+            "a version that failed, alone or beside the one before: rollback is off, nothing is"
+            " there to go back to, or this run had not changed it; with `Paused` the one before,"
+            " or both; nothing of a new workload that `--on-first-failure` deletes or scales to 0."
+            " Where `verify` misses the image of `--expect-image`"
             " (`Superseded`): another one, not judged, which may be healthy"
         ),
         (
-            "apply a version that works, or `rollout-gate undo NAME` to an older one; where an"
-            " expected image is missed, undo nothing: find out whether its rollout has begun"
+            "apply a version that works, or do what the report's `next` says, for example"
+            " `rollout-gate undo NAME --to-revision N`; where an expected image is missed, undo"
+            " nothing: find out whether its rollout has begun"
         ),
     ),
     Outcome.INCONCLUSIVE: (
@@ -94,10 +96,10 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
 }
 """What runs now, and what to do, by outcome."""
 _SIGNALS: Final = (
-    "| 129, 130, 143 | `interrupted` | what the report says: a signal stopped the run, which"
-    " rolled back if anything had failed by then (a pod that is just not ready yet has not"
-    " failed) | `rollout-gate status NAME`; then what the report's `next` says, for"
-    " example finish it with `rollout-gate recover` |"
+    "| 129, 130, 143 | `interrupted` | what the report says: a signal stopped the run. By default,"
+    " if anything had failed by then (a pod that is just not ready yet has not), it began the way"
+    " back, but did not wait for its end | `rollout-gate status NAME`; then what the report's"
+    " `next` says, for example finish and verify it with `rollout-gate recover` |"
 )
 
 

@@ -15,6 +15,10 @@ def history(world: World, settings: Settings, name: str) -> int:
     A StatefulSet or DaemonSet has a ControllerRevision in place of that. A version that comes back
     keeps its own: AGE says when it was first there, and not since when it runs. VERDICT says when
     it was judged last, of the last few versions: the workload's lock remembers those.
+
+    At the end of a line, current is what the live template asks for, running the same where no
+    other version has pods, serving what has ready pods. From what is left by an undo, one went
+    back: no other undo goes to it by itself.
     """
     from gate.app import entry
 

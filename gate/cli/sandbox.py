@@ -10,7 +10,10 @@ from gate.errors import UsageError
 
 @command()
 def sandbox(world: World, settings: Settings) -> int:
-    """On loopback, until a signal; its kubeconfig goes with it."""
+    """It is empty, and serves on loopback until a signal.
+
+    How to make a version fail in it: docs/sandbox.md, Behaviours.
+    """
     if not settings.kubeconfig:
         hint = "as in: rollout-gate sandbox --kubeconfig sandbox.kubeconfig"
         raise UsageError("rollout-gate sandbox: no kubeconfig to write", hint=hint)

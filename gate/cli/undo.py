@@ -10,7 +10,12 @@ from gate.config import Settings
 
 @command(name_argument())
 def undo(world: World, settings: Settings, name: str) -> int:
-    """As careful as a rollback, and verified like one; works on a paused Deployment too.
+    """Its configuration goes back with it.
+
+    A restart that was verified counts as the same version: it is taken back only where no other
+    version was verified before.
+
+    As careful as a rollback, and verified like one; works on a paused Deployment too.
 
     What a Job did cannot be undone.
     """

@@ -36,7 +36,8 @@ class ClusterSettings(OptionValues):
         Option(
             Group.CLUSTER,
             CONNECTING | SANDBOX,
-            "the kubeconfig, instead of the one kubectl would use; sandbox writes it",
+            "the kubeconfig, instead of the one kubectl would use; of sandbox: a new file, which it"
+            " writes, and removes at its end",
             "FILE",
         ),
     ] = None

@@ -18,8 +18,9 @@ from sandbox.kubelet import behaviour
 from sandbox.kubelet.container import Pace
 from sandbox.kubelet.nodes import NodeState
 from sandbox.scenario import actions
+from sandbox.scenario.cast import Cast
 from sandbox.scenario.document import Report
-from sandbox.scenario.images import ImageRule, Images, Series, fits
+from sandbox.scenario.images import ImageRule, Images, Series
 from sandbox.scenario.play import Happening, Play
 from sandbox.scenario.scenario import Event, Measurement, NoAnswer, Scenario
 from sandbox.scenario.scenario import load as load_scenario
@@ -40,6 +41,7 @@ __all__ = [
     "Api",
     "ApiError",
     "AuditEntry",
+    "Cast",
     "Change",
     "Cluster",
     "ClusterOptions",
@@ -69,7 +71,6 @@ __all__ = [
     "behaviour",
     "copy_json",
     "dig",
-    "fits",
     "load_scenario",
     "parse_scenario",
 ]

@@ -26,6 +26,12 @@ _PAUSED: Final = ("deployments.apps",)
 _SCALED: Final = (*_PAUSED, "statefulsets.apps")
 _WORKLOADS: Final = (*_SCALED, "daemonsets.apps", "jobs.batch")
 """The kinds that a name is looked for among, in this order, and those that can be scaled."""
+_SUBJECTS: Final = {
+    "scale": (_SCALED, "Deployment or StatefulSet"),
+    "pause": (_PAUSED, "Deployment"),
+    "resume": (_PAUSED, "Deployment"),
+}
+"""Of events that not every kind of workload can have: which can, and what to call these."""
 
 
 class Target(NamedTuple):
@@ -198,6 +204,20 @@ def parse(text: str) -> Action:
         return read(*words)
     except (TypeError, _WrongWords) as error:
         raise ValueError(f"{verb}: expected {f'{verb} {form}'.strip()}") from error
+
+
+def subject_of(text: str) -> tuple[Target, tuple[str, ...], str] | None:
+    """Return whom a well-said event is about, among which resources, and what to call these."""
+    verb, *words = text.split()
+    if not _VERBS[verb][0].startswith(("DEPLOYMENT", "WORKLOAD")):
+        return None
+    return _target(words[0]), *_SUBJECTS.get(verb, (_WORKLOADS, "workload"))
+
+
+def image_of(text: str) -> str:
+    """Return the image that a well-said event brings, "" for none."""
+    verb, *words = text.split()
+    return words[1] if verb == "supersede" else ""
 
 
 def _target(word: str) -> Target:

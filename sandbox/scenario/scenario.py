@@ -16,6 +16,7 @@ from sandbox.kubelet.kubelet import NODES
 from sandbox.objects.validation.errors import dns_subdomain
 from sandbox.scenario import actions
 from sandbox.scenario.actions import Action
+from sandbox.scenario.cast import Cast, report_strangers
 from sandbox.scenario.document import Node, Report, root
 from sandbox.scenario.images import ImageRule, Images, LogRule, Series
 from sandbox.times import parse_seconds
@@ -54,9 +55,18 @@ class Scenario:
     events: tuple[Event, ...] = ()
     nodes: tuple[str, ...] = NODES
 
+    def iter_changes(self, after: float) -> Iterator[tuple[str, float]]:
+        """Yield which image or check changes, and when, from a second on."""
+        series = [(rule.pattern, rule.behaviour.times) for rule in self.images.rules]
+        series += [(name, each.times) for name, each in self.checks.items()]
+        yield from ((name, at) for name, times in series for at in times if at >= after)
 
-def load(path: str) -> Scenario:
-    """Read a scenario file; ScenarioError with everything that is wrong in it."""
+
+def load(path: str, cast: Cast | None = None) -> Scenario:
+    """Read a scenario file; ScenarioError with everything that is wrong in it.
+
+    With a cast that includes what it names and the cast does not have.
+    """
     report = Report(path)
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -64,10 +74,10 @@ def load(path: str) -> Scenario:
         raise SandboxError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise SandboxError(f"{path}: not UTF-8") from error
-    return parse(text, report)
+    return parse(text, report, cast)
 
 
-def parse(text: str, report: Report) -> Scenario:
+def parse(text: str, report: Report, cast: Cast | None = None) -> Scenario:
     """Return the scenario that a text describes; ScenarioError names the report's file."""
     found = root(text, report)
     sections = dict(_sections(found)) if found else {}
@@ -77,6 +87,8 @@ def parse(text: str, report: Report) -> Scenario:
     checks = dict(_checks(sections.get("checks")))
     events = tuple(sorted(_events(sections.get("events")), key=lambda event: event.at))
     nodes = tuple(_node_names(sections.get("nodes"))) or NODES
+    if cast is not None:
+        report_strangers(sections, cast)
     report.close()
     return Scenario(images, checks, events, nodes)
 

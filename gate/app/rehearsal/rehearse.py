@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 from gate.app.rehearsal.bound import longest_seconds
 from gate.app.rehearsal.measured import BASELINE
 from gate.app.rehearsal.misuse import as_usage_error
-from gate.app.rehearsal.row import at_fault, remarks, row_of
+from gate.app.rehearsal.row import at_fault, late_changes, remarks, row_of
 from gate.app.rehearsal.stage import Stage, actors_of, requests_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
 from gate.app.rehearsal.virtual_world import Played
@@ -35,7 +35,7 @@ from gate.report.views.rehearsals import (
     rehearsals_text,
 )
 from gate.signals import SIGNAL_BASE, Signalled
-from sandbox.face import Cluster, ClusterOptions, Names, Scenario, Timers, fits, load_scenario
+from sandbox.face import Cast, Cluster, ClusterOptions, Names, Scenario, Timers, load_scenario
 
 DEFAULT_NAMESPACE = "default"
 _NO_PAUSE = "it pauses a Deployment, and the workload that it would strike is {}"
@@ -115,14 +115,26 @@ class Rehearsing:
                 play = stage.play(scenario)
             result = self._ran(stage, lines)
             at_worst = longest_seconds(self._settings, stage.stored)
-            missed = self._iter_missing(scenario) if scenario is not None else ()
+            late = late_changes(scenario, result, play) if scenario is not None else ()
             told = (name_prefixes(line, self._objects) for line in result["warnings"])
-            warnings = [*missed, *remarks(trouble, result, play), *told]
+            warnings = [*late, *remarks(trouble, result, play), *told]
             comparisons = [check.name for check in self._checks if check.compares]
             row = row_of(trouble, result, comparisons)
             return Rehearsed(row, warnings, at_worst, self._at_fault(trouble, result))
         finally:
             played.clock.end()
+
+    @property
+    def cast(self) -> Cast:
+        """What a scenario can be about."""
+        images = dict.fromkeys(image for actor in self._actors for image in actor.played_images)
+        names = [each.name for each in self._checks]
+        return Cast(
+            tuple(images),
+            tuple(actor.key for actor in self._workloads),
+            unlucky(self._workloads).key.namespace,
+            (*names, *(BASELINE.format(name) for name in names)),
+        )
 
     @property
     def requests(self) -> RequestsResult | None:
@@ -146,18 +158,6 @@ class Rehearsing:
             for actor in self._workloads
             if actor.called in found or any(one in actor.images for one in image)
         ]
-
-    def _iter_missing(self, scenario: Scenario) -> Iterator[str]:
-        """Yield a warning for each image and check of the scenario that does not exist."""
-        images = [image for actor in self._workloads for image in actor.images]
-        for rule in scenario.images.rules:
-            if not any(fits(rule.pattern, image) for image in images):
-                yield f"the scenario's {rule.pattern} fits no image of the manifest"
-        names = [each.name for each in self._checks]
-        known = {*names, *(BASELINE.format(name) for name in names)}
-        for name in scenario.checks:
-            if name not in known:
-                yield f"the scenario's {name} is no check that is configured"
 
     def _ran(self, stage: Stage, lines: TextIO) -> dict[str, Any]:
         """Run the gate; return its result document.
@@ -195,9 +195,9 @@ def _rehearse(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehea
         return _all(rehearsing)
     lines = io.StringIO() if settings.quiet else world.streams.stderr
     if settings.scenario:
-        trouble = Trouble(settings.scenario, "what the scenario file says", end=End.EITHER)
+        trouble = Trouble(settings.scenario, "what the scenario file says", end=End.UNSAID)
         with as_usage_error():
-            scenario = load_scenario(settings.scenario)
+            scenario = load_scenario(settings.scenario, rehearsing.cast)
         return _document(rehearsing, [rehearsing.of(trouble, lines, scenario)])
     troubles = [asked_for(text) for text in settings.with_ or ("good",)]
     if len(troubles) > 1:
@@ -248,6 +248,6 @@ def _print(console: Console, settings: Settings, document: Rehearsals) -> None:
 
 
 def _exit_code(document: Rehearsals) -> int:
-    """Return 0 if every failure is caught and nothing harmless is taken for one, else 6."""
-    fine = all(each["as_expected"] for each in document["rehearsals"])
+    """Return 6 if a failure is not caught or something harmless is taken for one, else 0."""
+    fine = all(each["as_expected"] is not False for each in document["rehearsals"])
     return EXIT_CODES[Outcome.VERIFIED if fine else Outcome.FAILED]

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from gate.app.rehearsal.mending import setting_for
-from gate.app.rehearsal.trouble import CAUGHT, Trouble
+from gate.app.rehearsal.trouble import CAUGHT, End, Trouble
 from gate.core.checks.run import ConclusionKind
 from gate.core.model.outcome import Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.kinds import registry
 from gate.report.views.rehearsals import RehearsalResult
 from gate.report.words.half_applied import is_innocent
-from sandbox.face import Event, Happening, Play
+from sandbox.face import Event, Happening, Play, Scenario
 
 _DECISIONS: Final = ("failed", "superseded", "rejected", "unwritten")
 SEEN_SECONDS: Final = 60.0
@@ -35,7 +35,7 @@ def row_of(
 
     `comparisons` are the names of the checks that compare with the old version.
     """
-    fine = _as_expected(trouble, result)
+    fine = None if trouble.end is End.UNSAID else _as_expected(trouble, result)
     return {
         "kind": str(trouble),
         "says": trouble.says,
@@ -47,7 +47,7 @@ def row_of(
         "duration_seconds": result["duration_seconds"],
         "returned_to": _returned_to(result),
         "as_expected": fine,
-        "mend": "" if fine else setting_for(trouble, result, comparisons),
+        "mend": setting_for(trouble, result, comparisons) if fine is False else "",
     }
 
 
@@ -80,15 +80,31 @@ def remarks(trouble: Trouble, result: dict[str, Any], play: Play) -> Iterator[st
         return
     if trouble.at and trouble.at >= over:
         late = f"{trouble} comes after the verdict, {format_seconds(over)} after the write"
-        window = format_seconds(trouble.at - over + SEEN_SECONDS)
-        has_ended = all(registry.of_entry(one).runs_once for one in result["workloads"])
-        yield late if has_ended else f"{late}: --bake {window} would see it"
-    else:
-        for event in play.ahead:
-            yield f"{_at(event)} comes after the verdict, {format_seconds(over)} after the write"
+        yield late + _window_for(trouble.at, over, result)
     for happening in play.happened:
         if happening.refusal:
             yield f"{_at(happening)} was refused: {happening.refusal}"
+
+
+def late_changes(scenario: Scenario, result: dict[str, Any], play: Play) -> Iterator[str]:
+    """Yield what of a user's scenario comes after the verdict, and would see a good one changed.
+
+    The seconds of a scenario count from the beginning of the run.
+    """
+    over: float = result["duration_seconds"]
+    late = f"comes after the verdict, {format_seconds(over)} after apply began"
+    if result["reason"] in _GOOD:
+        for name, at in scenario.iter_changes(over):
+            yield f"{name} at {format_seconds(at)} {late}{_window_for(at, over, result)}"
+    for event in play.ahead:
+        yield f"{_at(event)} {late}"
+
+
+def _window_for(at: float, over: float, result: dict[str, Any]) -> str:
+    """Return the advice that lets a run see what begins at a second; "" where none can."""
+    if all(registry.of_entry(one).runs_once for one in result["workloads"]):
+        return ""
+    return f": --bake {format_seconds(at - over + SEEN_SECONDS)} would see it"
 
 
 def _at(event: Event | Happening) -> str:

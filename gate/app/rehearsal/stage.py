@@ -109,6 +109,16 @@ class Actor:
         """The images of a workload's template, init containers last."""
         return tuple(each.get("image", "") for each in _containers(self.body))
 
+    @property
+    def played_images(self) -> tuple[str, ...]:
+        """The images that pods of it can run: those of a bare Pod too, and of the version before.
+
+        Pods of the version before are there when the run begins.
+        """
+        bare = dig(self.body, "spec", "containers") or ()
+        before = (each.get("image", "") for each in _containers(self.of_version(_BEFORE)))
+        return (*self.images, *(each.get("image", "") for each in bare), *before)
+
     def of_version(self, tag: str) -> JSON:
         """Return the object as another version of itself: its images have that tag."""
         body: JSON = copy_json(self.body)

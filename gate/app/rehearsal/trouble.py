@@ -30,6 +30,8 @@ class End(enum.Enum):
     VERIFIED = "verified"
     CAUGHT = "caught"
     EITHER = "either"
+    UNSAID = "unsaid"
+    """Nobody said how: a scenario of the user."""
     KEPT = "kept"
     """The new version stays: verified, or with inconclusive checks."""
 

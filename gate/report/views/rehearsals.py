@@ -15,7 +15,8 @@ SCHEMA: Final = "rollout-gate/rehearsals/v1"
 class RehearsalResult(TypedDict):
     """One rehearsal; `as_expected` is false if a failure passed, or a good version did not.
 
-    `mend` is the setting that changes this, "" if it is as expected.
+    It is None where nobody said how it should end, as of a scenario file. `mend` is the setting
+    that changes a false one, else "".
     """
 
     kind: str
@@ -27,7 +28,7 @@ class RehearsalResult(TypedDict):
     decided_at_seconds: float
     duration_seconds: float
     returned_to: str
-    as_expected: bool
+    as_expected: bool | None
     mend: str
 
 
@@ -77,12 +78,13 @@ def rehearsals_text(found: Rehearsals, style: Style, *, whole: bool = False) -> 
     rows = [_HEAD, *(_row(each) for each in found["rehearsals"])]
     lines = table(rows, style, whole=whole)
     at_worst = format_seconds(found["at_worst_seconds"])
-    lines += ["", *_LEGEND, f"at worst, by its budgets, a run takes {at_worst}"]
+    is_judged = all(each["as_expected"] is not None for each in found["rehearsals"])
+    lines += ["", _JUDGED if is_judged else _NOT_JUDGED, _TIMES, _LONGEST.format(at_worst)]
     if found["requests"]:
         lines.append(_describe_requests(found["requests"]))
     if found["subject"]:
         lines.append(f"what goes wrong does so in {found['subject']}")
-    wrong = [each for each in found["rehearsals"] if not each["as_expected"]]
+    wrong = [each for each in found["rehearsals"] if each["as_expected"] is False]
     if wrong:
         lines.append(f"not as it should be: {', '.join(each['kind'] for each in wrong)}")
     lines += [f"{each['kind']}: {each['mend']}" for each in wrong if each["mend"]]
@@ -99,15 +101,16 @@ def _describe_requests(taken: RequestsResult) -> str:
 
 
 _HEAD: Final = ("", "what goes wrong", "outcome", "exit", "decided", "over", "returns to", "why")
-_LEGEND: Final = (
-    "ok: a failure was caught, or a harmless change passed; !!: not so",
-    "exit: apply's; decided: when the verdict came; over: when apply ended",
-)
+_MARKS: Final = {True: "ok", False: "!!", None: "-"}
+_JUDGED: Final = "ok: a failure was caught, or a harmless change passed; !!: not so"
+_NOT_JUDGED: Final = "-: a scenario is not judged: read its outcome"
+_TIMES: Final = "exit: apply's; decided: when the verdict came; over: when apply ended"
+_LONGEST: Final = "the longest possible run: {} (for your CI timeout), after any --lock-wait"
 
 
 def _row(result: RehearsalResult) -> tuple[str, ...]:
     return (
-        "ok" if result["as_expected"] else "!!",
+        _MARKS[result["as_expected"]],
         result["kind"],
         result["outcome"],
         str(result["exit_code"]),

@@ -49,6 +49,71 @@ def test_what_is_asked_for_wrongly_is_one_line(
     assert words in played.refuse(manifest(), **options)
 
 
+STRANGERS = """\
+images:
+  "*:before": ready
+  "other:1": ready
+  "*/wbe:*": crash
+logs:
+  "*/job:1": done
+  "*/wbe:2": cannot start
+checks:
+  errrs: 1
+events:
+  5s:
+    - pause wbe
+    - pause db
+    - scale db 3
+  6s:
+    - supersede web other:1
+    - delete shop/web
+    - node sandbox-1 ready
+"""
+MORE = """\
+    ---
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec: {containers: [{name: db, image: "shop/db:2"}]}
+    ---
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: job}
+    spec: {containers: [{name: job, image: "shop/job:1"}]}
+    """
+
+
+@pytest.mark.contract("B308", "B2014")
+def test_what_a_scenario_names_has_to_be_there(
+    played: Played, manifest: Write, tmp_path: Path
+) -> None:
+    """Each with its place, all at once, and with what there is: nothing is rehearsed."""
+    path = tmp_path / "day.yaml"
+    path.write_text(STRANGERS)
+    said = played.refuse(manifest(MORE), scenario=str(path), allow_kind=["Pod"])
+    errors = [
+        line.removeprefix(f"error: {path}:")
+        for line in said.splitlines()
+        if line.startswith("error")
+    ]
+    images = (
+        "localhost:5000/shop/web:2, localhost:5000/shop/web:before, shop/db:2, shop/db:before,"
+        " shop/job:1, other:1"
+    )
+    assert errors == [
+        f"4:3: no container of the manifest has such an image: */wbe:*; there are {images}",
+        f"7:3: no container of the manifest has such an image: */wbe:2; there are {images}",
+        "9:3: no such check is configured: errrs; there is none",
+        "12:7: pause: the manifest has no such Deployment: wbe; there is web",
+        "13:7: pause: the manifest has no such Deployment: db; there is web",
+        "17:7: delete: the manifest has no such workload: shop/web; there are web, db",
+    ]
+
+
 @pytest.mark.contract("B308")
 def test_a_kind_that_the_sandbox_does_not_have_is_named(played: Played, manifest: Write) -> None:
     """With its place, and the list of those that it has."""

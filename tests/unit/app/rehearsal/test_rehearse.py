@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -145,6 +146,47 @@ def test_trouble_after_the_verdict_asks_for_a_bake_window(played: Played, manife
     window = advice.partition("--bake ")[2].split()[0]
     code, (row,), _ = played.judge(file, with_="crash@5m", bake=window)
     assert (code, row["why"].partition(":")[0]) == (4, "AvailabilityLost, CrashLoop")
+
+
+@pytest.mark.contract("B307", "B2013")
+@pytest.mark.parametrize(
+    ("begins", "policy", "end"),
+    [
+        ("1s", "rollback", (4, "rolled-back")),
+        ("1s", "keep", (6, "failed")),
+        ("5m", "rollback", (0, "verified")),
+    ],
+)
+def test_a_scenario_is_not_judged(
+    played: Played, manifest: Write, begins: str, policy: str, end: tuple[int, str]
+) -> None:
+    """Nobody said what it should lead to: a dash; what came too late for the verdict is told."""
+    file = manifest()
+    path = Path(file).with_name("day.yaml")
+    path.write_text(f"images:\n  '*/web:2': {{{begins}: crash}}\n")
+    options = {"scenario": str(path), "on_failure": policy, "silence": ["all"]}
+    code, (row,), warnings = played.judge(file, **options)
+    assert (code, row["outcome"]) == end
+    assert (row["as_expected"], row["mend"]) == (None, "")
+    told = "*/web:2 at 5m comes after the verdict, 15s after apply began: --bake 5m45s would see it"
+    assert warnings == [told] * (begins == "5m")
+    played.rehearse(file, **options)
+    _, mark, _, legend, *below = played.out.getvalue().splitlines()
+    assert mark.startswith("-  ")
+    assert legend == "-: a scenario is not judged: read its outcome"
+    assert not any(line.startswith(("ok", "not as it should be")) for line in below)
+
+
+@pytest.mark.long
+@pytest.mark.contract("B2013")
+def test_the_window_that_is_advised_sees_the_scenario(
+    played: Played, manifest: Write, tmp_path: Path
+) -> None:
+    """What came after the verdict of a shorter run fails this one."""
+    path = tmp_path / "day.yaml"
+    path.write_text("images:\n  '*/web:2': {5m: crash}\n")
+    code, _, warnings = played.judge(manifest(), scenario=str(path), bake="5m45s")
+    assert (code, warnings) == (4, [])
 
 
 @pytest.mark.contract("B307")

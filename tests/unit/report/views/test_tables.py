@@ -61,6 +61,7 @@ def rehearsal(kind: str, why: str) -> RehearsalResult:
     }
 
 
+@pytest.mark.contract("B2016")
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_a_rehearsal_that_does_not_fit_has_two_lines(width: int) -> None:
     """The cause has one of its own; in a log, where it can be looked up nowhere else, all of it."""
@@ -71,6 +72,7 @@ def test_a_rehearsal_that_does_not_fit_has_two_lines(width: int) -> None:
     assert len(lines) == (8 if width == 80 else 7)
     assert "ImagePull: registry.ex" in lines[3 if width == 80 else 2]
     assert lines[1].endswith("Complete")
+    assert lines[-1].startswith("the longest possible run: 10m (for your CI timeout), after any -")
     assert rehearsals_text(found, Style(), whole=True).splitlines()[2].endswith(WHY)
 
 

@@ -19,6 +19,7 @@ from gate.signals import Signalled
 if TYPE_CHECKING:
     from gate.report.schema.result import Result
 
+_FILE = ("-f", "--file")
 INTERRUPTED_CODE = 130
 """128 and the number of SIGINT, as a shell reports it."""
 
@@ -90,8 +91,9 @@ def _usage_error(error: click.UsageError, call: Call) -> UsageError:
         suggestion = f" (did you mean {guess}?)" if guess else ""
         message = f"no such option {error.option_name}{suggestion}"
     text = f"{message[:1].lower()}{message[1:]}".removesuffix(".")
-    files = " ".join(f"-f {name}" for name in _misplaced_files(error, call))
-    return UsageError(f"{path}: {text}", hint=f"{path} {files or '--help'}")
+    files = _misplaced_files(error, call)
+    mended = _with_flags(files, call) if files else "--help"
+    return UsageError(f"{path}: {text}", hint=f"{path} {mended}")
 
 
 def _closest_option(error: click.NoSuchOption) -> str:
@@ -108,7 +110,21 @@ def _misplaced_files(error: click.UsageError, call: Call) -> list[str]:
     if all(param.name != "file" for param in params):
         return []
     manifests = (one for one in call.arguments if one.endswith((".yaml", ".yml", ".json")))
-    return [shlex.quote(one) for one in manifests if one in error.format_message()]
+    return [one for one in manifests if one in error.format_message()]
+
+
+def _with_flags(files: list[str], call: Call) -> str:
+    """Return the arguments with `-f` before each of these files.
+
+    Where one of them may hold a secret, as a URL may, or is no command to copy, the files alone.
+    """
+    words = call.arguments[1:]
+    if any("://" in one or one == "--" or not one.isprintable() for one in words):
+        words = tuple(files)
+    before = ("", *words)
+    named = [one in files and last not in _FILE for last, one in zip(before, words, strict=False)]
+    flagged = zip(named, words, strict=True)
+    return " ".join(f"{'-f ' * is_named}{shlex.quote(one)}" for is_named, one in flagged)
 
 
 def _print(failure: Failure, trace: list[str], call: Call) -> None:

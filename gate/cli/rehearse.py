@@ -20,9 +20,11 @@ def rehearse(world: World, settings: Settings) -> int:
     KIND is one of good (without any), slow-start, restart-once, crash, oom, image-pull,
     image-denied, config-error, never-ready, flapping, unschedulable, quota, superseded, paused,
     deleted, stale-deadline, bad-checks, no-metrics, first-deployment; @T goes with those that begin
-    at a second. Nobody is asked what the health checks measure, and no smoke test is run: without
+    at a second. Nobody is asked what the health checks measure: no query is parsed (preflight asks
+    each), no credential read, and of a smoke test the program is looked for and not run. Without
     trouble all is well. Comparisons with the old version are answered for pods that are ready at
-    the time, which share the requests evenly.
+    the time, which share the requests evenly. A scenario file is not judged: nobody said what it
+    should lead to.
     """
     require_manifests(settings, "rehearse")
     chosen = [settings.with_, settings.scenario, settings.all_]

@@ -28,7 +28,7 @@ from gate.config.kinds import (
     Texts,
 )
 from gate.config.option import NOT_IN_FILES, ONLY_IN_FILES, Group, Option
-from gate.config.takers import ASKING, CHECKED, CHECKS, COUNTING, GATING, MEASURING
+from gate.config.takers import ASKING, CHECKED, CHECKS, COUNTING, GATING, MEASURING, REHEARSE
 from gate.core.checks.spec import OnInconclusive
 from gate.sources.access import Access
 
@@ -94,7 +94,7 @@ class CheckSettings(ClusterSettings):
         bool,
         Option(
             Group.CHECKS,
-            GATING,
+            GATING | REHEARSE,
             "refuse if a check gets no answer or no data of the running version, or an HTTP check"
             " fails on it",
         ),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from gate.config.limits import all_checks
 from gate.config.metrics_settings import gateway_access
 from gate.config.settings import Settings
-from gate.config.takers import CHECKS
+from gate.config.takers import CHECKS, REHEARSE
 from gate.config.taking import Path
 from gate.core.checks.bake_window import least_counting_seconds, least_phase_seconds
 from gate.core.checks.baseline_comparison import LEAST_SAMPLES
@@ -67,9 +67,10 @@ def conflicts(command: str, settings: Settings, environ: Mapping[str, str]) -> I
     yield from _samples(settings)
     yield from _looks(settings)
     checks = all_checks(settings)
+    asks = command not in REHEARSE
     if settings.show is None and any(check.queries for check in checks):
-        yield from _prometheus(settings, environ)
-    yield from _services(settings, environ)
+        yield from _prometheus(settings, environ, asks=asks)
+    yield from _services(settings, environ, asks=asks)
     yield from _pushgateway(settings, environ)
 
 
@@ -173,7 +174,10 @@ def _phase_seconds(settings: Settings, check: Check) -> tuple[str, float | None]
     return "bake", settings.bake
 
 
-def _prometheus(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
+def _prometheus(
+    settings: Settings, environ: Mapping[str, str], *, asks: bool
+) -> Iterator[Conflict]:
+    """Yield what is wrong with the server; of credentials only if the command `asks` it."""
     if settings.prometheus_url is None:
         return
     access = settings.access(environ)
@@ -183,12 +187,12 @@ def _prometheus(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conf
     except UsageError as error:
         yield Conflict(("prometheus_url", "prometheus"), error.message, error.hint)
         return
-    for wrong in _unusable(address, access):
+    for wrong in _unusable(address, access) if asks else ():
         yield Conflict((*said, "prometheus", "prometheus_url"), wrong.message, wrong.hint)
 
 
-def _services(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
-    """Yield what is wrong with the services that HTTP checks ask, each once."""
+def _services(settings: Settings, environ: Mapping[str, str], *, asks: bool) -> Iterator[Conflict]:
+    """Yield what is wrong with the services that HTTP checks ask, each once; `asks` as above."""
     seen: set[str] = set()
     for option in _OF_CHECKS:
         for check in getattr(settings, option):
@@ -200,7 +204,8 @@ def _services(settings: Settings, environ: Mapping[str, str]) -> Iterator[Confli
             except UsageError as error:
                 yield Conflict((option,), f"{check.name}: {error.message}", error.hint)
                 continue
-            wrong = [] if str(address) in seen else [*_unusable(address, access)]
+            known = not asks or str(address) in seen
+            wrong = [] if known else [*_unusable(address, access)]
             seen.add(str(address))
             yield from (Conflict(("services",), each.message, each.hint) for each in wrong)
 

@@ -43,13 +43,9 @@ _ENDS = "the workload that it would strike comes to its own end, and has no othe
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
 _NO_CHECK = "no check can have it"
 _UNCHECKED = "no check is configured"
-_AS_REHEARSED = {
-    "output": "json",
-    "report": (),
-    "prometheus_url": "http://rehearsal.invalid",
-    "plain": True,
-}
-"""No Prometheus is asked, so the user need not name one; a run this short needs no live tree."""
+_HOW_TO_CHECK = "checks stand in a configuration file, or: --check, --http-check, --smoke-test"
+_AS_REHEARSED = {"output": "json", "report": (), "plain": True}
+"""A run this short needs no live tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +95,8 @@ class Rehearsing:
         """
         lacking = self.lacks(trouble)
         if lacking:
-            raise UsageError(f"{trouble} cannot be rehearsed here: {lacking}")
+            hint = _HOW_TO_CHECK if lacking == _UNCHECKED else ""
+            raise UsageError(f"{trouble} cannot be rehearsed here: {lacking}", hint=hint)
         # Start at a whole second: conditions have no fractions of seconds, so the fraction at which
         # a run begins would shift its verdict.
         started = self._world.clock.wall().replace(microsecond=0)
@@ -199,10 +196,17 @@ def _rehearse(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehea
         with as_usage_error():
             scenario = load_scenario(settings.scenario, rehearsing.cast)
         return _document(rehearsing, [rehearsing.of(trouble, lines, scenario)])
-    troubles = [asked_for(text) for text in settings.with_ or ("good",)]
+    troubles = [_trouble_of(text) for text in settings.with_ or ("good",)]
     if len(troubles) > 1:
         lines = io.StringIO()
     return _document(rehearsing, [rehearsing.of(trouble, lines) for trouble in troubles])
+
+
+def _trouble_of(text: str) -> Trouble:
+    try:
+        return asked_for(text)
+    except UsageError as error:
+        raise UsageError(f"--with: {error.message}", hint=error.hint) from error
 
 
 def _all(rehearsing: Rehearsing) -> Rehearsals:

@@ -70,6 +70,17 @@ def test_a_usage_error_is_one_line_and_a_hint(
         (["apply", "v1.yaml"], "rollout-gate apply -f v1.yaml"),
         (["preflight", "a.yml", "b c.json"], "rollout-gate preflight -f a.yml -f 'b c.json'"),
         (["checks", "./v1.yaml"], "rollout-gate checks -f ./v1.yaml"),
+        *(
+            pytest.param(line, hint, marks=pytest.mark.contract("B2017"))
+            for line, hint in (
+                (["rehearse", "v1.yaml", "--all"], "rollout-gate rehearse -f v1.yaml --all"),
+                (["apply", "-f", "a.yaml", "b.yaml"], "rollout-gate apply -f a.yaml -f b.yaml"),
+                (
+                    ["apply", "v1.yaml", "--http-check", "http://x?k=1"],
+                    "rollout-gate apply -f v1.yaml",
+                ),
+            )
+        ),
         (["apply", "--config", "own.yaml", "v1"], "rollout-gate apply --help"),
         (["status", "./v1.yaml"], "rollout-gate status --help"),
     ],

@@ -104,11 +104,11 @@ def test_flags_win_over_the_parts_of_the_file(folder: Folder, file: str) -> None
 
 
 def test_commands_that_ask_nobody_need_no_server(folder: Folder, file: str) -> None:
-    """A recording is judged where the token file is not."""
+    """A recording is judged where the token file is not, and a manifest is rehearsed."""
     text = file.replace("TOKEN", "GONE")
     for command in ("replay", "backtest", "rehearse"):
         settings = folder.load(text, command=command)
-        assert settings.prometheus_url is None
+        assert (settings.prometheus_url is None) == (command != "rehearse")
         assert len(settings.checks) == 1
     assert folder.load(text, command="checks", show="error-rate").show == "error-rate"
 

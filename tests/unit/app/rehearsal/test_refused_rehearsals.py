@@ -32,12 +32,18 @@ def test_a_kind_that_cannot_be_set_up_does_not_cost_the_table(
     assert "stale-deadline is left out: deployment/web has to time out" in said[0]
 
 
+OF_WITH = pytest.mark.contract("B2017")
+
+
 @pytest.mark.contract("B308")
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"with_": "crsh"}, "no such kind of trouble: 'crsh'"),
-        ({"with_": "crash@soon"}, "not a duration: 'soon'"),
+        pytest.param(
+            {"with_": "crash@"}, "error: --with: not a duration: ''", marks=OF_WITH, id="no-time"
+        ),
+        ({"with_": "crash@soon"}, "error: --with: not a duration: 'soon'"),
         ({"with_": "good@5s"}, "good does not begin at a second"),
         ({"scenario": "none.yaml"}, "none.yaml: No such file"),
     ],

@@ -14,6 +14,7 @@ from gate.app.rehearsal.trouble import TROUBLES
 from gate.config import load
 from tests.unit.app.rehearsal.conftest import Played, Write
 
+SERVER = "prometheus: {url: 'http://prometheus.invalid'}\n"
 CONFIG = """\
 checks:
   - name: errors
@@ -39,7 +40,7 @@ checks:
 def config(tmp_path: Path) -> str:
     """Return a configuration with a check of each kind."""
     path = tmp_path / "gate.yaml"
-    path.write_text(CONFIG.replace("MARK", str(tmp_path / "mark")))
+    path.write_text(SERVER + CONFIG.replace("MARK", str(tmp_path / "mark")))
     return str(path)
 
 
@@ -116,7 +117,7 @@ def test_counters_are_compared(
 
     Half of the pods stay old, so each version gets half of the requests.
     """
-    (tmp_path / "gate.yaml").write_text(COUNTS)
+    (tmp_path / "gate.yaml").write_text(SERVER + COUNTS)
     (tmp_path / "db.yaml").write_text(CANARY)
     day = scenario(tmp_path, "checks:\n  errors: {}\n  errors:baseline: {}\n".format(*shares))
     options = {"config": [str(tmp_path / "gate.yaml")], "scenario": day, "traffic": per_second}
@@ -133,7 +134,7 @@ def test_counters_are_compared(
 @pytest.mark.contract("B1207", "B1290")
 def test_pods_that_serve_are_as_old_as_before_any_rollout(played: Played, tmp_path: Path) -> None:
     """None of them is fresh, as none is in a rollout that starts no old pod."""
-    fresh = f"{COUNTS}    compare: {{test: counts, baseline: fresh}}\n"
+    fresh = f"{SERVER}{COUNTS}    compare: {{test: counts, baseline: fresh}}\n"
     (tmp_path / "gate.yaml").write_text(fresh)
     (tmp_path / "db.yaml").write_text(CANARY)
     options = {"config": [str(tmp_path / "gate.yaml")]}
@@ -166,7 +167,7 @@ def test_without_old_pods_nothing_is_compared(
     played: Played, manifest: Write, tmp_path: Path, strategy: str, during: str, warned: str
 ) -> None:
     """As in a real rollout, 7: the row names the check, the advice no policy that hides it."""
-    (tmp_path / "gate.yaml").write_text(ALONE.replace("DURING", during))
+    (tmp_path / "gate.yaml").write_text(SERVER + ALONE.replace("DURING", during))
     file = manifest(changes={"replicas: 3": f"replicas: 3\n  strategy: {{type: {strategy}}}"})
     for trouble in ("good", "stale-deadline"):
         options = {"config": [str(tmp_path / "gate.yaml")], "with_": trouble}
@@ -216,6 +217,25 @@ def test_what_no_check_can_have_is_left_out(
     assert warnings == left_out
 
 
+@pytest.mark.contract("B2015")
+def test_a_query_needs_a_server_as_in_apply(
+    played: Played, manifest: Write, tmp_path: Path
+) -> None:
+    """Exit 2 with the hint of apply; a flag names one, whose credentials nobody needs here."""
+    path = tmp_path / "gate.yaml"
+    path.write_text("checks: [{name: a, query: up, min: 0, count: 1}]\n")
+    for flags in ({"all_": True}, {"with_": "crash"}):
+        said = played.refuse(manifest(), config=[str(path)], **flags)
+        assert said.count("error: check a: no Prometheus is configured\n") == 1
+        assert "hint: pass --prometheus-url URL, or set prometheus: url" in said
+    server = {"prometheus_url": "http://prometheus", "prometheus_token_file": "GONE"}
+    code, (row,), _ = played.judge(
+        manifest(), config=[str(path)], strict_checks=True, smoke_test_env=["A"], **server
+    )
+    assert (code, row["outcome"]) == (0, "verified")
+
+
+@pytest.mark.contract("B2017")
 @pytest.mark.parametrize("run", [rehearse, demo])
 def test_bad_checks_need_a_check(played: Played, manifest: Write, run: Callable[..., int]) -> None:
     """Exit 2: nothing would go wrong, and that would be taken for the gate's blindness."""
@@ -226,7 +246,9 @@ def test_bad_checks_need_a_check(played: Played, manifest: Write, run: Callable[
         else (load("demo", {}, environ={}), "bad-checks")
     )
     assert run(played.world, *command) == 2
-    assert "bad-checks cannot be rehearsed here: " in played.err.getvalue()
+    said = played.err.getvalue()
+    assert "bad-checks cannot be rehearsed here: " in said
+    assert run is demo or "hint: checks stand in a configuration file, or: --check, " in said
 
 
 # -- scenario files --------------------------------------------------------------------------------

@@ -173,6 +173,7 @@ def _record(record: Record) -> dict[str, Any]:
             "undo_beyond": [ref(one) for one in record.target_set.undo.beyond],
             "applied_again": [ref(one) for one in record.target_set.applied.again],
             "left_by_check": [ref(one) for one in record.target_set.applied.left_by_check],
+            "unproven": [ref(one) for one in record.target_set.applied.unproven],
             "set_aside": record.target_set.is_set_aside,
         },
     }
@@ -232,9 +233,9 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         (ref_of(one), tuple(map(clean_line, managers)))
         for one, managers in value.get("undo_conflicts", ())
     )
-    beyond, again, left = (
+    beyond, again, left, unproven = (
         tuple(map(ref_of, value.get(name, ())))
-        for name in ("undo_beyond", "applied_again", "left_by_check")
+        for name in ("undo_beyond", "applied_again", "left_by_check", "unproven")
     )
     return TargetSet(
         FrozenMap(bodies),
@@ -242,7 +243,7 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         obstacles,
         unverified=tuple(map(ref_of, value.get("unverified", ()))),
         shared=FrozenMap((ref_of(one), ref_of(other)) for one, other in value.get("shared", ())),
-        applied=AppliedVersion(FrozenMap(beside), again, doubts, left),
+        applied=AppliedVersion(FrozenMap(beside), again, doubts, left, unproven),
         undo=UndoLimits(FrozenMap(lacks), FrozenMap(conflicts), beyond),
         is_set_aside=bool(value.get("set_aside")),
     )

@@ -173,7 +173,7 @@ AS_BEFORE = (
 )
 AS_WRITTEN = (
     "configmap/settings went back to what the attempt of deployment/web that is not finished"
-    " wrote: nothing was verified with it"
+    " needs: nothing was verified with it"
 )
 
 

@@ -43,7 +43,7 @@ def answer_with_users(session: Session, plan: Plan, effect: FindUsers) -> UsersF
     used: dict[Ref, str] = {}
     unknown: dict[Ref, str] = {}
     memories: list[LockMemory] = []
-    refs = (*effect.created, *effect.changed)
+    refs = dict.fromkeys((*effect.created, *effect.changed, *effect.states))
     for namespace in sorted({ref.namespace for ref in refs}):
         there = [ref for ref in refs if ref.namespace == namespace]
         try:
@@ -134,6 +134,8 @@ def _find_used(
                 _has_digest(live, one.members.get(ref)) for one in history.once_verified
             )
             is_needed = record is not None and any(one.ref == ref for one in record.objects)
+        elif ref not in effect.changed:
+            continue
         else:
             live = effect.changed[ref]
             is_verified = _is_verified_since(history, ref, live, since)

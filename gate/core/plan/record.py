@@ -186,19 +186,19 @@ class Resumed:
     """How far the attempt of a found record had come.
 
     `written` is the live state of the objects that it wrote, `restored` of those that it had
-    already taken back. `departed` (followed workloads) and `left_to_others` (other objects) are
-    what somebody else has changed or deleted since. `unkept` is the live state of what it wrote
-    but nobody can restore, whichever way it goes; on the way back `lost` says why of what it
-    changed. `back` is whether it goes back at once. `may_still_run` is whether its lock was
-    released, so that its gate may not have ended. `led_back` is why it goes back although it may
-    be complete.
+    already taken back. `departed` (followed workloads) and `left_to_others` (other objects, with
+    their live state) are what somebody else has changed or deleted since. `unkept` is the live
+    state of what it wrote but nobody can restore, whichever way it goes; on the way back `lost`
+    says why of what it changed. `back` is whether it goes back at once. `may_still_run` is whether
+    its lock was released, so that its gate may not have ended. `led_back` is why it goes back
+    although it may be complete.
     """
 
     record: Record
     written: FrozenMap[Ref, LiveObject]
     restored: FrozenMap[Ref, LiveObject] = field(default_factory=FrozenMap)
     departed: FrozenMap[Ref, Cause] = field(default_factory=FrozenMap)
-    left_to_others: tuple[Ref, ...] = ()
+    left_to_others: FrozenMap[Ref, Fact[LiveObject]] = field(default_factory=FrozenMap)
     lost: FrozenMap[Ref, Cause] = field(default_factory=FrozenMap)
     back: bool = False
     may_still_run: bool = False

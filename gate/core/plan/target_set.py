@@ -20,13 +20,15 @@ class AppliedVersion:
     does not: a version that it verifies was verified beside them. `again` are the workloads whose
     last verified version is about to be applied again: they return to the one before that. `doubts`
     are the workloads whose version is applied again as it is, with what was found of it that this
-    attempt does not find out again. `left_by_check` are those that a check left at all.
+    attempt does not find out again. `left_by_check` are those that a check left at all. `unproven`
+    are the objects that it leaves as they are, and that none of its workloads was verified with so.
     """
 
     beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
     again: tuple[Ref, ...] = ()
     doubts: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
     left_by_check: tuple[Ref, ...] = ()
+    unproven: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

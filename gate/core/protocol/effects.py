@@ -90,8 +90,9 @@ class FindUsers:
 
     `created` are those that it would delete, `changed` those that it would restore, each in its
     live state: another run that applied the very same object leaves no trace in it. `states` has
-    those of the latter that return to what was before the attempt, each as it was. Asked before
-    that is written, and answered within the time limits of lock requests.
+    those of the latter that return to what was before the attempt, each as it was, and those that
+    the attempt found as it applied them. Asked before anything of that is written, and answered
+    within the time limits of lock requests.
     """
 
     effect_id: int

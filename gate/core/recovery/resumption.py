@@ -102,8 +102,8 @@ def resume(
         restored=FrozenMap(_find_restored(sorted_)),
         unkept=FrozenMap(_unkept(sorted_)),
         departed=FrozenMap(_find_departed(sorted_)),
-        left_to_others=tuple(
-            kept.ref
+        left_to_others=FrozenMap(
+            (kept.ref, found[kept.ref])
             for kept in sorted_.of(ObjectState.OTHERS)
             if not _is_followed(record, kept.ref) and not _is_beside(record, kept)
         ),
@@ -357,7 +357,7 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
             written=written,
             left=FrozenMap(collect_resumed(resumed, written)),
             restored=resumed.restored,
-            left_to_others=resumed.left_to_others,
+            left_to_others=tuple(resumed.left_to_others),
         ),
         interference=replace(
             attempt.interference,

@@ -10,6 +10,7 @@ from gate.core.attempt.dropped_fields import DroppedFields
 from gate.core.attempt.parts import Retry, Undecided
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.model.fact import Unknown
 from gate.core.model.field_manager import Verb
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref, Revision, Workload
@@ -154,7 +155,7 @@ def _narrate_measurements(before: Attempt, after: Attempt) -> Iterator[Line]:
 def _writes(before: Attempt, after: Attempt) -> Iterator[Line]:
     if after.ledger.written is not before.ledger.written:
         for ref, written in after.ledger.written.items():
-            if ref not in before.ledger.written:
+            if ref not in (*before.ledger.written, *before.ledger.left_to_others):
                 yield "applied", f"{after.plan.name_of(ref)} {_what_was_done(written)}"
     for ref in after.ledger.restored:
         if ref not in before.ledger.restored:
@@ -179,7 +180,8 @@ def _what_was_done(written: WrittenObject) -> str:
 def _how_it_stays(before: Attempt, after: Attempt, ref: Ref) -> str:
     """Say what is not done to an object that others use, "" where it is done all the same."""
     ahead = [write for write in before.writes.queue if write.ref == ref]
-    if any(write.ref == ref for write in after.writes.queue):
+    is_open = isinstance(after.plan.held[ref], Unknown) and not ahead
+    if is_open or any(write.ref == ref for write in after.writes.queue):
         return ""
     return "is not deleted" if any(one.verb is Verb.DELETE for one in ahead) else "does not go back"
 

@@ -39,8 +39,8 @@ class BroughtState:
     """A state that only an unverified attempt on `lock` had brought.
 
     `instead` is the body to return the object to, None if it returns to that state all the same:
-    the attempt still `needs` it, or what it goes back to is not known. `is_verified` is whether one
-    of the own workloads was verified with `instead`.
+    an unfinished attempt `needs` it, or what it goes back to is not known. `is_verified` is whether
+    one of the own workloads was verified with `instead`.
     """
 
     lock: Lock
@@ -79,6 +79,22 @@ def find_brought(
     None, too, if no attempt of another run had brought it: then it is what stood before. `running`
     has the digests of the workloads of `list_suspects`, as far as they could be read.
     """
+    found = _find_unverified(state, own, others, running)
+    if found is None or found.instead is None:
+        return found
+    digest = applied_digest(state)
+    for one in others:
+        if one.record is not None and one.record.is_to_leave(state.ref, digest):
+            return BroughtState(one.lock, needs=True)
+    return found
+
+
+def _find_unverified(
+    state: LiveObject,
+    own: Collection[LockMemory],
+    others: Collection[LockMemory],
+    running: Mapping[Ref, str],
+) -> BroughtState | None:
     ref, digest = state.ref, applied_digest(state)
     if not digest or _is_verified(ref, digest, (*own, *others)):
         return None

@@ -104,10 +104,11 @@ def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
 
 def select(candidates: Candidates, others: LiveFacts) -> Selection:
     """Return what a failure returns to; `others` has what `unnamed_members` asked for."""
-    beside = FrozenMap(digests_of(candidates.beside))
+    unproven = tuple(_iter_unproven(candidates))
+    applied = AppliedVersion(FrozenMap(digests_of(candidates.beside)), unproven=unproven)
     if not _needs_verified(candidates):
         kept = (replace(one, baseline=_as_it_was(candidates, one)) for one in candidates.targets)
-        return Selection(tuple(kept), TargetSet(applied=AppliedVersion(beside)))
+        return Selection(tuple(kept), TargetSet(applied=applied))
     returns = _returns(candidates)
     shared = find_shared(candidates, returns)
     bodies: dict[Ref, Body] = {}
@@ -139,9 +140,19 @@ def select(candidates: Candidates, others: LiveFacts) -> Selection:
         confidential=tuple(sorted(ref for ref, body in bodies.items() if body in from_secrets)),
         unverified=unverified,
         shared=FrozenMap((one.ref, one.workload) for one in shared if one.ref not in missing),
-        applied=AppliedVersion(beside, again),
+        applied=replace(applied, again=again),
     )
     return Selection(tuple(targets), target_set)
+
+
+def _iter_unproven(candidates: Candidates) -> Iterator[Ref]:
+    """Yield the objects that the attempt does not change, and that no target was verified with."""
+    before = candidates.before()
+    histories = [candidates.history(target.ref) for target in candidates.targets]
+    for ref, digest in candidates.collect_proposed_digests().items():
+        is_left = bool(digest) and digest == before[ref] and not is_workload(ref)
+        if is_left and all(one.of_member(ref, digest) is None for one in histories):
+            yield ref
 
 
 def _beside_shared(

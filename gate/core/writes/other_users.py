@@ -5,7 +5,7 @@ Another run that applies the very same object changes nothing in it, so the obje
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Step
@@ -16,29 +16,35 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import OtherUse, Target, describe_use
-from gate.core.plan.rollback_plan import restore
+from gate.core.plan.rollback_plan import WrittenObject, restore
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.policy import OnFailure
 from gate.core.versions.brought_states import BroughtState
 
 
 def find_users(attempt: Attempt, verb: Verb) -> Step:
     """Ask who uses what the queue deletes (DELETE) or restores (APPLY), each version once.
 
+    A restoration is also about what stays beside it: who had brought that, and who has it since.
     The attempt is returned unchanged if all that is known.
     """
-    lives = _list_unasked(attempt, verb)
-    if not lives:
+    lives, states = _list_unasked(attempt, verb), FrozenMap[Ref, LiveObject]()
+    if verb is Verb.APPLY and _is_return(attempt):
+        lives = FrozenMap({**lives, **_list_left_to_others(attempt)})
+        states = _list_found_states(attempt)
+    if not lives and not states:
         return attempt, ()
-    versions = {ref: live.resource_version for ref, live in lives.items()}
+    versions = {ref: live.resource_version for ref, live in {**states, **lives}.items()}
     asked = FrozenMap({**attempt.requests.users_asked, **versions})
     attempt = replace(attempt, requests=replace(attempt.requests, users_asked=asked))
     effect_id = attempt.requests.next_id
     if verb is Verb.DELETE:
         effect = FindUsers(effect_id, created=lives)
     else:
-        effect = FindUsers(effect_id, changed=lives, states=_list_states_before(attempt, lives))
+        states = FrozenMap({**states, **_list_states_before(attempt, lives)})
+        effect = FindUsers(effect_id, changed=lives, states=states)
     return attempt.with_effect(effect), (effect,)
 
 
@@ -48,9 +54,13 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
     What may be theirs is not deleted: either run may have created it. It is restored, though:
     else a right that is missing would keep all configuration from going back.
     """
+    brought = _without_passed(attempt, found.brought_states)
+    used = {**found.used, **dict(_list_staying(attempt, brought))}
+    attempt = _with_writes_of_dead_gate(attempt, used)
+    left = attempt.ledger.left_to_others
     kept: dict[Ref, OtherUse] = {
-        **{ref: Known(why) for ref, why in found.used.items()},
-        **{ref: Unknown(why) for ref, why in found.unknown.items()},
+        **{ref: Known(why) for ref, why in used.items()},
+        **{ref: Unknown(why) for ref, why in found.unknown.items() if ref not in left},
     }
     deleted = {one.ref for one in attempt.writes.queue if one.verb is Verb.DELETE}
     written = {
@@ -59,9 +69,9 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
         else one
         for ref, one in attempt.ledger.written.items()
     }
-    stays = {*found.used, *(ref for ref in found.unknown if ref in deleted)}
+    stays = {*used, *(ref for ref in found.unknown if ref in deleted)}
     unreturned = {
-        ref: f"does not go back: {why}" for ref, why in found.used.items() if ref not in deleted
+        ref: f"does not go back: {why}" for ref, why in used.items() if ref not in deleted
     }
     targets = tuple(_beside_unreturned(one, unreturned) for one in attempt.plan.targets)
     held = FrozenMap({**attempt.plan.held, **kept})
@@ -71,9 +81,57 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
         ledger=replace(attempt.ledger, written=FrozenMap(written)),
     )
     attempt = _without_writes(attempt, stays)
-    for ref, state in found.brought_states.items():
-        attempt = _with_brought_state(attempt, ref, state)
+    for ref, state in brought.items():
+        if ref not in used:
+            attempt = _with_brought_state(attempt, ref, state)
     return attempt
+
+
+def _is_return(attempt: Attempt) -> bool:
+    """Tell whether the way back restores what ran, or a dead gate has begun that."""
+    is_return = attempt.plan.policy.response.on_failure is OnFailure.ROLLBACK
+    is_begun = is_return and bool(attempt.ledger.restored)
+    is_ahead = any(one.verb is Verb.APPLY for one in attempt.writes.queue)
+    return (is_ahead or is_begun) and not attempt.plan.target_set.is_set_aside
+
+
+def _without_passed(
+    attempt: Attempt, brought_states: Mapping[Ref, BroughtState]
+) -> dict[Ref, BroughtState]:
+    """Return the states without those of objects that are back, or were left to others."""
+    ahead, written = {one.ref for one in attempt.writes.queue}, attempt.ledger.written
+    return {
+        ref: state
+        for ref, state in brought_states.items()
+        if ref in ahead or not written[ref].changed
+    }
+
+
+def _list_staying(
+    attempt: Attempt, brought_states: Mapping[Ref, BroughtState]
+) -> Iterator[tuple[Ref, str]]:
+    """Yield what was found as another run had brought it, and stays so; each with the reason."""
+    ahead = {one.ref for one in attempt.writes.queue}
+    for ref, state in brought_states.items():
+        if ref not in ahead and state.instead is None:
+            what = "is not finished needs it" if state.needs else "brought it was not verified"
+            yield ref, f"the attempt of {state.lock} that {what}"
+
+
+def _with_writes_of_dead_gate(attempt: Attempt, refs: Collection[Ref]) -> Attempt:
+    """Count what others have changed since a dead gate wrote it, and use, as kept by this attempt.
+
+    A gate that lives finds them out in the same way, and has them among what it wrote.
+    """
+    ledger, before = attempt.ledger, attempt.plan.before
+    theirs = [ref for ref in ledger.left_to_others if ref not in ledger.written]
+    found = {ref: before(ref) for ref in theirs if ref in refs}
+    if not found:
+        return attempt
+    kept = {ref: WrittenObject(one, ledger.left[ref].answer) for ref, one in found.items()}
+    left = tuple(ref for ref in ledger.left_to_others if ref not in found)
+    written = FrozenMap({**ledger.written, **kept})
+    return replace(attempt, ledger=replace(ledger, written=written, left_to_others=left))
 
 
 def _with_brought_state(attempt: Attempt, ref: Ref, state: BroughtState) -> Attempt:
@@ -83,8 +141,6 @@ def _with_brought_state(attempt: Attempt, ref: Ref, state: BroughtState) -> Atte
     what serves again beside it is not verified.
     """
     plan, queue = attempt.plan, attempt.writes.queue
-    if all(one.ref != ref for one in queue):
-        return attempt
     target_set, targets = plan.target_set, plan.targets
     body = None if target_set.is_set_aside else state.instead
     to = _describe_state(state, is_replaced=body is not None)
@@ -95,7 +151,7 @@ def _with_brought_state(attempt: Attempt, ref: Ref, state: BroughtState) -> Atte
         targets = tuple(_beside_unreturned(one, {ref: f"goes back to {to}"}) for one in targets)
     if body is not None:
         target_set = replace(target_set, bodies=target_set.bodies.put(ref, body))
-        place = next(number for number, one in enumerate(queue) if one.ref == ref)
+        place = next((number for number, one in enumerate(queue) if one.ref == ref), 0)
         others = [one for one in queue if one.ref != ref]
         back = restore(plan, target_set, attempt.ledger.written[ref])
         queue = (*others[:place], *back, *others[place:])
@@ -110,7 +166,7 @@ def _describe_state(state: BroughtState, *, is_replaced: bool) -> str:
     if is_replaced:
         return f"what it was before {whose}, which was not verified"
     if state.needs:
-        return f"what {whose} that is not finished wrote: nothing was verified with it"
+        return f"what {whose} that is not finished needs: nothing was verified with it"
     return f"what {whose} wrote: nothing was verified with it"
 
 
@@ -154,4 +210,32 @@ def _list_unasked(attempt: Attempt, verb: Verb) -> FrozenMap[Ref, LiveObject]:
             for ref, live in lives
             if live is not None and ref.namespace and asked.get(ref) != live.resource_version
         }
+    )
+
+
+def _list_found_states(attempt: Attempt) -> FrozenMap[Ref, LiveObject]:
+    """Return what the attempt found as it applied it, and none of its workloads was verified with.
+
+    Each once, and nothing that goes back anyway.
+    """
+    unproven, asked = attempt.plan.target_set.applied.unproven, attempt.requests.users_asked
+    ahead = {one.ref for one in attempt.writes.queue}
+    written = ((ref, attempt.ledger.written.get(ref)) for ref in unproven if ref.namespace)
+    return FrozenMap(
+        (ref, one.before)
+        for ref, one in written
+        if one is not None and one.before is not None and not one.changed
+        if ref not in ahead and ref not in asked
+    )
+
+
+def _list_left_to_others(attempt: Attempt) -> FrozenMap[Ref, LiveObject]:
+    """Return what others have changed since a dead gate wrote it and was to return; each once."""
+    resumed, asked = attempt.plan.resumed, attempt.requests.users_asked
+    found = resumed.left_to_others if resumed is not None else {}
+    return FrozenMap(
+        (ref, fact.value)
+        for ref, fact in found.items()
+        if ref in attempt.ledger.left_to_others and ref.namespace and ref not in asked
+        if isinstance(fact, Known) and attempt.plan.before(ref) is not None
     )

@@ -7,9 +7,11 @@ way out by `way_out`, on the way back by `way_back`.
 from __future__ import annotations
 
 from gate.core.attempt.state import Attempt, Step
+from gate.core.model.field_manager import Verb
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read
 from gate.core.writes.order import sendable, with_at_head
+from gate.core.writes.other_users import find_users
 from gate.core.writes.way_back import next_back
 from gate.core.writes.way_out import next_out
 
@@ -18,6 +20,8 @@ def next_write(attempt: Attempt) -> Step:
     """Return what the next write asks for; the attempt unchanged if all have to wait."""
     if attempt.writes.rejection is not None:
         return attempt, ()
+    if not attempt.writes.queue and attempt.course.leg is Leg.BACK:
+        return find_users(attempt, Verb.APPLY)
     for ref in sendable(attempt):
         at_head = with_at_head(attempt, ref)
         moved, effects = _at_head(at_head)

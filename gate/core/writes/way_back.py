@@ -174,9 +174,7 @@ def _before_write(attempt: Attempt, head: PlannedWrite) -> Step | None:
     """
     if head.verb is Verb.DELETE:
         return _before_deletion(attempt, head)
-    if head.verb is not Verb.APPLY or head.ref in attempt.workloads.followed_before:
-        return None
-    return _users_first(attempt, head.verb)
+    return _users_first(attempt, head.verb) if head.verb is Verb.APPLY else None
 
 
 def _users_first(attempt: Attempt, verb: Verb) -> Step | None:

@@ -358,11 +358,15 @@ def _describe_held(attempt: Attempt, ref: Ref, held: OtherUse) -> Iterator[str]:
     name, found = attempt.plan.name_of(ref), attempt.ledger.findings.get(ref)
     if isinstance(held, Known):
         is_as_written = found is None or found.kind is FindingKind.AS_WRITTEN
-        left = "left as this run wrote it" if is_as_written else "not returned"
+        did = "wrote" if attempt.ledger.written[ref].changed else "found"
+        left = f"left as this run {did} it" if is_as_written else "not returned"
         yield f"{name} was {left}: {held.value}"
     elif ref in attempt.ledger.restored:
         use = f"uses {name} as this run had written it"
         yield f"whether another run {use} is not known: {held.why}"
+    elif not attempt.ledger.written[ref].changed:
+        brought = "whether another run brought it and was not verified"
+        yield f"{name} was left as this run found it: {brought} is not known: {held.why}"
 
 
 def _join_paths(paths: dict[str, None] | tuple[str, ...]) -> str:

@@ -296,7 +296,7 @@ def test_every_part_of_a_target_set_comes_back_but_what_a_secret_keeps() -> None
         obstacles=said,
         unverified=(one,),
         shared=FrozenMap({other: one}),
-        applied=AppliedVersion(FrozenMap({other: "digest"}), (one,), said, (one,)),
+        applied=AppliedVersion(FrozenMap({other: "digest"}), (one,), said, (one,), (other,)),
         undo=UndoLimits(
             FrozenMap({one: (other,)}), FrozenMap({one: (CleanText("kubectl-set"),)}), (one,)
         ),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from tests.bed.expectations import assert_runs
-from tests.bed.jobs import PHASE, ended, entry, job, mode
+from tests.bed.jobs import CRASH, PHASE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.scenarios.killing import die_at
+from tests.scenarios.proxy import Proxy, kills, writes
 from tests.scenarios.versions import one_line, screen
 
 
@@ -61,6 +64,62 @@ def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     assert "in-doubt job/smoke" in text
     assert "gone job/first" in text
     assert "the next apply runs job/smoke" in text
+
+
+@pytest.mark.contract("B2005", "B1346")
+@pytest.mark.sandbox_only("the gate may have ended before a kill comes")
+def test_recover_says_of_a_job_whose_version_was_restored_already_that_it_ran(scene: Scene) -> None:
+    """Nothing that was written is left: that the Deployment behind it was, the record says."""
+    scene.serve(settings("one"), web())
+    die_at(
+        scene,
+        "restored +deployment/web",
+        settings("two"),
+        job(ttlSecondsAfterFinished=0),
+        web(2, behaviour=CRASH, progress_deadline_seconds=5),
+    )
+    result = recover_without_jobs(scene)
+    assert ended(result)[:2] == (4, "rolled-back"), str(result)
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
+    text = one_line(screen(result))
+    assert "job/migrate was never written" not in text
+    assert "what job/migrate did stays" in text
+    assert "gone job/migrate" in text
+
+
+@pytest.mark.contract("B2005")
+@pytest.mark.sandbox_only("what is said of a gate that dies between two of its writes")
+@pytest.mark.parametrize("is_deleted", [False, True], ids=["gone", "deleted"])
+def test_a_job_that_was_left_running_and_is_gone_has_an_end_that_nobody_saw(
+    proxy: Proxy, *, is_deleted: bool
+) -> None:
+    """The gate went back for a signal, and died on that way: the pods of what was deleted may run.
+
+    Its record says that the Job was written.
+    """
+    scene = proxy.scene
+    scene.serve(settings("one"), web())
+    passing = job(behaviour="complete=5", ttlSecondsAfterFinished=None if is_deleted else 0)
+    flags = ("--on-interrupt", "rollback")
+    with scene.applying(settings("two"), passing, web(2), flags=flags) as running:
+        running.wait_for_line("1 pod running")
+        proxy.on(writes("/configmaps/"), kills(running, after=True))
+        running.send(signal.SIGTERM)
+        running.wait()
+    proxy.rest()
+    if is_deleted:
+        scene.objects.delete("jobs", "migrate", "Orphan")
+    result = recover_without_jobs(scene)
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], migrate["changed"]) == ("inconclusive", True)
+    assert migrate["message"] == "it was written, and is gone since: how it ended is not known"
+    text = one_line(screen(result))
+    assert f"job/migrate Interrupted {'may run' if is_deleted else 'ran'} shop/migrate:1" in text
+    assert f"what job/migrate {'may have done' if is_deleted else 'did'} stays" in text
+    pods, again = text.find("kubectl get pods -l job-name=migrate"), text.find("repeat the command")
+    assert 0 < pods < again
 
 
 @pytest.mark.contract("B1346", "B1277", "B1484")

@@ -13,9 +13,11 @@ from gate.core.attempt.pod_replacement import LEFT, Stage
 from gate.core.attempt.state import Attempt
 from gate.core.endings.pods_before_run import describe_pods_before
 from gate.core.endings.unwritten import (
+    ENDED_UNSEEN,
     end_awaited,
     end_late,
     end_unwritten,
+    has_gone,
     is_unwritten,
     may_have_gone,
     say_may_have_gone,
@@ -138,6 +140,8 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
     if may_have_gone(attempt, ref):
         text = say_may_have_gone(attempt, ref)
         return replace(failure, outcome=Outcome.INCONCLUSIVE, message=text)
+    if has_gone(attempt, ref):
+        return replace(failure, outcome=Outcome.INCONCLUSIVE, message=ENDED_UNSEEN)
     if is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
     if attempt.plan.resumed is not None and ref not in attempt.ledger.written:

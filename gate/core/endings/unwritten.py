@@ -30,6 +30,8 @@ _NOT_KNOWN = "whether it was written is not known"
 
 _GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
 
+ENDED_UNSEEN = CleanText("it was written, and is gone since: how it ended is not known")
+
 _MAY_HAVE_GONE = CleanText(
     "it is not there: whether it was written, came to its end and went by ttlSecondsAfterFinished"
     " is not known"
@@ -82,11 +84,12 @@ def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
     passed = find_awaited(attempt)
     if resumed is None or ref in attempt.ledger.live or ref in passed:
         return False
+    sent = resumed.record.find_sent(attempt.ledger.written)
     for kept in resumed.record.objects:
         if kept.ref == ref:
             is_known = resumed.record.leg is Leg.BACK and not kept.reach.is_open
             return not is_known and (kept.goes_after_end or _may_be_deleted(resumed.record, kept))
-        if kept.changes and kept.ref not in attempt.ledger.written and kept.ref not in passed:
+        if kept.changes and kept.ref not in sent | passed:
             return False
     return False
 
@@ -108,11 +111,20 @@ def say_may_have_gone(attempt: Attempt, ref: Ref) -> CleanText:
 
 
 def has_gone(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether what a dead gate saw at its end, complete or failed, is there no more."""
+    """Tell whether what a dead gate is known to have written, and runs once, is there no more."""
     resumed = attempt.plan.resumed
     if resumed is None or has_way_back(ref) or ref in attempt.ledger.live:
         return False
-    return ref in find_awaited(attempt) or ref in attempt.result.failures
+    sent = resumed.record.find_sent(attempt.ledger.written)
+    return ref in sent | find_awaited(attempt) or ref in attempt.result.failures
+
+
+def may_run_on(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether pods of what `has_gone` may be left: somebody may have deleted it alone."""
+    if not has_gone(attempt, ref) or ref in {*find_awaited(attempt), *attempt.result.failures}:
+        return False
+    objects = attempt.plan.resumed.record.objects if attempt.plan.resumed is not None else ()
+    return not any(one.ref == ref and one.goes_after_end for one in objects)
 
 
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:

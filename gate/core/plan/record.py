@@ -141,14 +141,24 @@ class Record:
             return False
         return any(one.ref == ref and _may_become(one, digest) for one in self.objects)
 
+    def find_sent(self, written: Collection[Ref]) -> frozenset[Ref]:
+        """Return what was written, also what is not `written` any more: restored, or gone since.
+
+        On the way back the record says it: the gate had its answers before it turned around.
+        """
+        if self.leg is Leg.FORWARD:
+            return frozenset(written)
+        known = (one.ref for one in self.objects if one.changes and one.reach.is_known_written)
+        return frozenset((*written, *known))
+
     def find_passed(self, written: Collection[Ref]) -> frozenset[Ref]:
         """Return the workloads that had completed, and are gone since: not `written` any more.
 
         One of the phase `BEFORE` is awaited before any workload of another phase is written.
         """
-        phases = {one.ref: one.phase for one in self.followed}
+        phases, sent = {one.ref: one.phase for one in self.followed}, self.find_sent(written)
         changed = [one.ref for one in self.objects if one.changes and one.ref in phases]
-        if not any(phases[one] is not Phase.BEFORE and one in written for one in changed):
+        if not any(phases[one] is not Phase.BEFORE and one in sent for one in changed):
             return frozenset()
         early = (ref for ref, phase in phases.items() if phase is Phase.BEFORE)
         return frozenset(ref for ref in early if ref not in written)

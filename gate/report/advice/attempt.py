@@ -8,9 +8,10 @@ from typing import Final
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.advice.commands import cluster_of
 from gate.report.advice.step import Step
+from gate.report.kinds import registry
 from gate.report.schema.result import Result
 from gate.report.words.half_applied import is_in_doubt
-from gate.report.words.object_names import workload_name
+from gate.report.words.object_names import is_gone_at_end, workload_name
 from gate.report.words.unfinished import is_undone_by_recovery
 
 CHANGED_MEANWHILE: Final = (
@@ -79,15 +80,17 @@ def after_interruption(result: Result) -> Iterator[Step]:
 
 
 def advise_on_perhaps_gone(result: Result) -> Iterator[Step]:
-    """Say what becomes of what a dead gate may have run, and what is not there."""
+    """Say what becomes of what a dead gate ran, or may have, and what is not there."""
     for one in result["workloads"]:
-        ended = (one["outcome"], one["reason"])
-        if ended != (Outcome.INCONCLUSIVE, Reason.INTERRUPTED) or not is_in_doubt(result, one):
-            continue
         name = workload_name(result, one)
+        is_gone = registry.of_entry(one).runs_once and is_gone_at_end(result, one)
+        is_doubted = one["reason"] == Reason.INTERRUPTED and is_in_doubt(result, one)
+        if one["outcome"] != Outcome.INCONCLUSIVE or not (is_gone or is_doubted):
+            continue
+        what = f"how {name} ended" if is_gone else f"whether {name} ran"
         selector = ("get", "pods", "-l", f"job-name={one['name']}")
         yield Step(
-            f"whether {name} ran, its pods may say, if any are left, or the log of the run that was"
-            f" killed; the next apply runs {name} unless it is there:",
+            f"{what}, its pods may say, if any are left, or the log of the run that was killed;"
+            f" the next apply runs {name} unless it is there:",
             cluster_of(result).command("kubectl", *selector, namespace=one["namespace"]),
         )

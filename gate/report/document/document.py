@@ -8,6 +8,7 @@ from gate.core.attempt.ending import Ending
 from gate.core.attempt.left_open import is_left_open
 from gate.core.attempt.state import Attempt
 from gate.core.endings.differences import differences
+from gate.core.endings.unwritten import has_gone, may_run_on
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason
@@ -182,6 +183,7 @@ def _workload(attempt: Attempt, ref: Ref) -> WorkloadResult:
     live = attempt.plan.target(ref).snapshot.live
     gone = deletion(attempt, ref)
     is_unsure = gone is not None and gone["done"] and gone["pods"] != 0
+    is_unsure = is_unsure or may_run_on(attempt, ref)
     found = written.after.uid if written is not None else live.uid if live is not None else ""
     return {
         "kind": ref.kind,
@@ -262,12 +264,12 @@ def _phase(attempt: Attempt, ref: Ref) -> Phase | None:
 
 
 def _is_changed(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the apply changed a workload, even if a dead gate has taken that back."""
+    """Tell whether the apply changed a workload, even if that went back, or is gone since."""
     written, resumed = attempt.ledger.written.get(ref), attempt.plan.resumed
     if written is not None or resumed is None:
         return written is not None and written.changed
     return any(one.ref == ref and one.changes for one in resumed.record.objects) and (
-        ref in resumed.restored
+        ref in resumed.restored or has_gone(attempt, ref)
     )
 
 

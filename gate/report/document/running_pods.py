@@ -7,6 +7,7 @@ from typing import Final
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
 from gate.core.endings.shared_ending import is_complete
+from gate.core.endings.unwritten import has_gone
 from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.fact import Absent
 from gate.core.model.objects import Ref, Revision
@@ -56,7 +57,7 @@ def _has_ended(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a workload ran to its end, as a Job does: no pod of it runs any more."""
     snapshot = latest_snapshot_of_run(attempt, ref)
     live = snapshot.live if snapshot is not None else None
-    return live is not None and kind_of(ref).has_ended(live)
+    return has_gone(attempt, ref) or (live is not None and kind_of(ref).has_ended(live))
 
 
 def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:

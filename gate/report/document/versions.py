@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gate.core.attempt.state import Attempt
+from gate.core.endings.unwritten import has_gone
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import Body
 from gate.core.model.fact import Known
@@ -111,7 +112,8 @@ def _returned_to(attempt: Attempt, ref: Ref) -> Revision | None:
 def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
     """Return the version that was rolled out or, if none was, what the manifest asks for."""
     rollout = judged_rollout(attempt, ref)
-    if rollout is None and (ref in attempt.ledger.written or ref in attempt.ledger.restored):
+    was_written = ref in attempt.ledger.written or ref in attempt.ledger.restored
+    if rollout is None and (was_written or has_gone(attempt, ref)):
         return _tried_before(attempt, ref)
     if rollout is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])

@@ -96,7 +96,8 @@ def is_left_unserved(workload: WorkloadResult) -> bool:
 
 def stays_as_created(workload: WorkloadResult) -> bool:
     """Tell whether an apply created a workload, was cut off, and left it when it went back."""
-    return workload["outcome"] == Outcome.INCONCLUSIVE and workload["reason"] in _HOW
+    is_left = workload["outcome"] == Outcome.INCONCLUSIVE and workload["reason"] in _HOW
+    return is_left and not registry.of_entry(workload).runs_once
 
 
 def is_new(result: Result, workload: WorkloadResult) -> bool:

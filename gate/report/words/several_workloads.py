@@ -27,7 +27,7 @@ from gate.report.words.half_applied import (
     nothing_held,
 )
 from gate.report.words.object_names import kinds_of, some_names, workload_name
-from gate.report.words.single_run import describe_end, describe_stay
+from gate.report.words.single_run import describe_end, describe_stay, stage_of
 from gate.report.words.unfinished import find_undone_response
 from gate.report.words.version_names import judged_words
 from gate.report.words.worst import worst_workload
@@ -272,10 +272,13 @@ def lasting(result: Result) -> Iterator[str]:
     """Say what stays although it did not fail, as what a Job did; of a deleted one nobody knows."""
     for one in result["workloads"]:
         name = workload_name(result, one)
-        if _runs_once(one) and one["changed"] and one["outcome"] == Outcome.VERIFIED:
-            yield describe_stay(one, name)
-        if _runs_once(one) and one["changed"] and one["outcome"] == Outcome.SUPERSEDED:
+        if not (_runs_once(one) and one["changed"]):
+            continue
+        is_unseen = one["outcome"] == Outcome.INCONCLUSIVE
+        if one["outcome"] == Outcome.SUPERSEDED or (is_unseen and stage_of(one) is None):
             yield f"what {name} may have done stays"
+        elif is_unseen or one["outcome"] == Outcome.VERIFIED:
+            yield describe_stay(one, name)
 
 
 def _was_never_written(workload: WorkloadResult) -> bool:

@@ -16,7 +16,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
-from gate.core.plan.record import Followed, Kept, Record
+from gate.core.plan.record import Followed, Kept, Reach, Record
 from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Write
 from gate.core.recovery.gone_after_end import find_gone_after_end
@@ -118,6 +118,21 @@ def test_only_a_workload_that_was_to_change_shows_that_the_job_before_it_had_end
     """One that is as it was tells nothing: the Job may never have run."""
     assert record_of(Phase.BEFORE).find_passed({WEB}) == {MIGRATE}
     assert record_of(Phase.BEFORE, WEB).find_passed({WEB}) == NOTHING
+
+
+@pytest.mark.contract("B2005")
+@each(
+    ("reach", "passed"),
+    [(Reach(), {MIGRATE}), (Reach(is_unreached=True), set()), (Reach(is_open=True), set())],
+)
+def test_what_the_way_back_restored_had_been_written_behind_the_job(
+    reach: Reach, passed: set[Ref]
+) -> None:
+    """By the record alone: nothing is left that was written."""
+    record = record_of(Phase.BEFORE)
+    objects = tuple(replace(one, reach=reach) for one in record.objects)
+    assert replace(record, leg=Leg.BACK, objects=objects).find_passed(()) == passed
+    assert replace(record, objects=objects).find_passed(()) == NOTHING
 
 
 @pytest.mark.contract("B1247")

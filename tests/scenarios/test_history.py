@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 
 import pytest
 
@@ -167,6 +168,54 @@ def test_a_verdict_from_before_the_attempt_is_said_to_be_older(scene: Scene) -> 
     assert "is unfinished; to finish it (back if incomplete): rollout-gate recover web" in shown
     assert scene.gate("recover", "web").exit_code == 4
     assert not any(row["tried_again"] for row in history_rows(scene))
+
+
+@pytest.mark.contract("B2006", "B1955")
+@pytest.mark.parametrize(
+    ("behaviour", "line", "verdict"),
+    [
+        ("ready=1", "baking", "interrupted"),
+        (CRASH, "failed +deployment/web", "failed"),
+        (CRASH, "restored +deployment/web", "failed"),
+    ],
+)
+def test_the_attempt_that_a_signal_ended_has_not_tried_its_version_again(
+    scene: Scene, behaviour: str, line: str, verdict: str
+) -> None:
+    """Its record is open; a `recover` that is killed meanwhile has not rolled it out either."""
+    assert_verified(scene.apply(web()))
+    flags = ("--bake", "60s", "--on-interrupt", "keep")
+    with scene.applying(web(2, behaviour=behaviour), flags=flags) as ending:
+        ending.wait_for_line(line, 120.0)
+        ending.send(signal.SIGTERM)
+        ending.wait()
+    assert tried(scene) == [(verdict, False)]
+    with scene.gate.start("recover", "web") as dying:
+        dying.wait_for_line("finishing")
+        dying.kill()
+    assert tried(scene) == [(verdict, False)]
+
+
+@pytest.mark.contract("B2006")
+def test_a_recovery_that_a_signal_ended_has_not_tried_again_what_it_was_to_take_back(
+    scene: Scene,
+) -> None:
+    """The verdict is its own, the open record that of the gate that was killed before."""
+    assert_verified(scene.apply(web()))
+    with scene.applying(web(2, behaviour="ready=40")) as dying:
+        dying.wait_for_line("0 of 2 new pods available")
+        dying.kill()
+    with scene.gate.start("recover", "web") as ending:
+        ending.wait_for_line("restored")
+        ending.send(signal.SIGTERM)
+        assert ending.wait().exit_code == 143
+    assert tried(scene) == [("interrupted", False)]
+
+
+def tried(scene: Scene) -> list[tuple[str, bool]]:
+    """Return what `history` says of versions not verified: the verdict, tried again."""
+    rows = [row for row in history_rows(scene) if row["verdict"] not in (None, "verified")]
+    return [(row["verdict"], row["tried_again"]) for row in rows]
 
 
 @pytest.mark.contract("B1956")

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from gate.app.command_context import connect
-from gate.app.commands.revision_course import course_of, is_tried
+from gate.app.commands.revision_course import course_of, is_tried_again
 from gate.app.locks.command_locks import recall_history
 from gate.app.locks.unfinished_attempt import LockFacts, read_lock_facts
 from gate.app.preflight.guards import refuse_single_run
@@ -343,7 +343,7 @@ def _revisions(live: Live, facts: LockFacts, returns: Returns) -> tuple[Revision
             judged=(judged := find_last_word(memory, rs, ref)),
             returns=returns,
             course=course_of(
-                rs, judged, memory, tried_again=is_tried(facts.record, ref, rs, current)
+                rs, judged, memory, tried_again=is_tried_again(judged, facts, ref, rs, current)
             ),
         )
         for rs in owned

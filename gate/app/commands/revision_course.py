@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from gate.app.locks.unfinished_attempt import LockFacts
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Revision
 from gate.core.plan.leg import Leg
-from gate.core.plan.record import Kept, Record
+from gate.core.plan.record import Kept
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.report.views.history import Course
@@ -33,12 +34,22 @@ def _verified_at(revision: Revision, judged: JudgedVersion, memory: History) -> 
     return next((one.judged_at for one in own if judged.is_part_of(one)), "")
 
 
-def is_tried(record: Record | None, ref: Ref, revision: Revision, current: Revision | None) -> bool:
-    """Tell whether an attempt that is not finished has rolled out a revision of the workload `ref`.
+def is_tried_again(
+    judged: JudgedVersion | None,
+    facts: LockFacts,
+    ref: Ref,
+    revision: Revision,
+    current: Revision | None,
+) -> bool:
+    """Tell whether another attempt than that of `judged`, unfinished, has rolled out a revision.
 
-    On the way out that is the current one, before that nothing was written.
+    The attempt that judged it leaves its record open where a signal ended it, or leaves one that it
+    was to finish. On the way out it is the current revision, before that nothing was written.
     """
-    if record is None:
+    record = facts.record
+    if record is None or judged is None:
+        return False
+    if judged.attempt_id.rstrip("+") in (record.attempt_id, facts.last_attempt):
         return False
     kept = next((one for one in record.objects if one.ref == ref), None)
     if kept is None or _written_template(kept) != template_digest(revision.template):

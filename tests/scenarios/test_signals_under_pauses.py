@@ -17,6 +17,7 @@ from tests.scenarios.test_paused import pause
 from tests.scenarios.versions import DOCUMENT, one_line, report
 
 SLOW = web(2, behaviour="ready=20")
+KEPT = "if all was written, followed until it is complete or fails"
 RECREATED: JSON = {"strategy": {"type": "Recreate"}}
 PAUSED = "is paused, and does not go on by itself: ask whoever paused it, then resume it: "
 
@@ -144,3 +145,26 @@ def test_a_dry_run_says_why_a_recovery_would_go_forward(scene: Scene, how: str) 
     assert [why for why, text in reasons.items() if f"finish it forward, {text}" in said] == [
         how
     ], said
+
+
+@pytest.mark.contract("B2019")
+@pytest.mark.sandbox_only("what is advised is the same on any cluster")
+@pytest.mark.parametrize(
+    ("flags", "on_failure", "way"),
+    [
+        ((), "rollback", "back if incomplete"),
+        (("--on-failure", "keep"), "keep", KEPT),
+        (("--observe",), "keep", KEPT),
+    ],
+)
+def test_after_a_signal_it_is_said_which_way_a_recovery_goes(
+    scene: Scene, flags: tuple[str, ...], on_failure: str, way: str
+) -> None:
+    """By the answer to a failure that the run had; `locks` says the same by its record."""
+    assert_verified(scene.apply(web()))
+    with scene.applying(SLOW, flags=flags) as running:
+        running.wait_for_line("0 of 2 new pods available, 2 old pods remain")
+        result, said = _interrupt(scene, running, pauses=False)
+    assert result.document["on_failure"] == on_failure
+    assert f"finish what this run left ({way}): rollout-gate recover web" in said
+    assert f"to finish it ({way}): rollout-gate recover web" in scene.gate("locks").stdout

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from gate.app.locks.unfinished_attempt import recovery_command
+from gate.app.locks.unfinished_attempt import describe_finish, recovery_command
 from gate.app.runtime.workload_names import argument_of
 from gate.cluster_name import ClusterName
+from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import locks_of
 from gate.core.model.objects import Ref
 from gate.core.model.signal_names import signal_name
+from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
+from gate.core.rollout.policy import OnFailure
 from gate.report.words.refusal import NOTHING, NOTHING_NEW
 
 _MOST_NAMED = 3
 
 
 def describe_end_at_once(
-    plan: Plan,
+    attempt: Attempt,
     sent: Sequence[Ref],
     cluster: ClusterName,
     number: int,
@@ -33,16 +37,28 @@ def describe_end_at_once(
     `has_recovered` whether the run had finished an earlier attempt by then.
     """
     ended = f"{signal_name(number)} ended it at once"
+    plan, leg = attempt.plan, attempt.course.leg
     resumed = plan.resumed
     if not sent and resumed is None:
         nothing = NOTHING_NEW if has_recovered else NOTHING
         return f"{ended}: {nothing}" if plan.writes else ended
+    unchanged = _find_unchanged(attempt)
     found = [*sent, *(resumed.written if resumed is not None else ())]
-    names = list(dict.fromkeys(map(plan.name_of, found)))
+    names = list(dict.fromkeys(plan.name_of(ref) for ref in found if ref not in unchanged))
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     written = ", ".join(names[:_MOST_NAMED]) + more
+    after = f"after writes to {written}" if names else "before anything was changed"
+    pauses = plan.policy.response.on_failure is OnFailure.PAUSE
+    where = " on its way back" if leg is Leg.BACK and not pauses else ""
+    way = describe_finish(replace(record_of(plan), leg=leg)) if is_locked else ""
     follow = _next(plan, cluster, is_locked=is_locked)
-    return f"{ended}: unfinished, after writes to {written}; next: {follow}"
+    return f"{ended}: unfinished{where}, {after}; next{way}: {follow}"
+
+
+def _find_unchanged(attempt: Attempt) -> frozenset[Ref]:
+    """Return the objects that were already as a write was to make them."""
+    written = attempt.ledger.written.items()
+    return frozenset(ref for ref, one in written if not (one.changed or one.creator_unknown))
 
 
 def describe_ended(attempt: Attempt, number: int) -> str:

@@ -40,6 +40,7 @@ from gate.core.protocol.effects import (
     Write,
 )
 from gate.core.protocol.events import Answer, Interrupted, TerminatingNamespacesFound
+from gate.core.steps.step import begin
 from gate.engine import Engine, Listener
 from gate.kube.answers.failures import ApiError
 from gate.kube.client.client import Client
@@ -84,7 +85,8 @@ def run(ready: Ready) -> Attempt:
     lanes = Lanes(clock, inbox, _performers(ready, has_written))
 
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
-    observers = (watch.on_step,) if tape is None else (watch.on_step, tape.on_step)
+    latest = _Latest(begin(ready.plan, clock.now())[0])
+    observers = (latest.on_step, watch.on_step, *((tape.on_step,) if tape is not None else ()))
     console.is_locked = lock_lane is not None
     listener, look = _Steps(console, observers), partial(_look_at_locks, clock, lock_lane)
     engine = Engine(clock, inbox, partial(_dispatch, ready, lanes), listener, look)
@@ -92,7 +94,7 @@ def run(ready: Ready) -> Attempt:
         clock.start(partial(_prepare_end, clock, client, has_written, stopping), "connections")
         clock.start(watch.run, "controllers")
     try:
-        word = partial(_describe_end_at_once, ready, lanes)
+        word = partial(_describe_end_at_once, ready, lanes, latest)
         interrupted = context.world.delivered(
             lambda number: inbox.put(Interrupted(clock.now(), number))
         )
@@ -182,10 +184,10 @@ def _answer_with_terminating_namespaces(
     return TerminatingNamespacesFound(session.clock.now(), effect.effect_id, names)
 
 
-def _describe_end_at_once(ready: Ready, lanes: Lanes, number: int) -> str:
+def _describe_end_at_once(ready: Ready, lanes: Lanes, latest: _Latest, number: int) -> str:
     console, is_locked = ready.context.console, ready.context.lock_lane is not None
     return describe_end_at_once(
-        ready.plan,
+        latest.attempt,
         lanes.sent,
         console.cluster,
         number,
@@ -205,6 +207,16 @@ def _look_at_locks(clock: Clock, lock_lane: LockLane | None) -> None:
         done = threading.Event()
         lock_lane(LookAtLocks(done))
         clock.wait(LOOK_SECONDS, done)
+
+
+class _Latest:
+    """Keeps the attempt as it was after its last step."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self.attempt = attempt
+
+    def on_step(self, attempt: Attempt) -> None:
+        self.attempt = attempt
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ It is decided by what is there then: `gate.core.recovery.resumption`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from gate.report.kinds import registry
@@ -13,9 +14,12 @@ from gate.report.words.half_applied import is_unwritten
 
 _BACK: Final = "back"
 _EITHER: Final = "back if incomplete, unless failures are kept"
-_WITH_CHECKS: Final = (
-    f"{_EITHER}; back with --on-inconclusive rollback, too: nobody asks its checks again"
-)
+_BY_ON_FAILURE: Final[Mapping[str, str]] = {
+    "rollback": "back if incomplete",
+    "pause": "if all was written, followed until it is complete or fails",
+    "keep": "if all was written, followed until it is complete or fails",
+}
+_CHECKS: Final = "; back with --on-inconclusive rollback, too: nobody asks its checks again"
 _FIRST: Final = "nothing served before to go back to: it is followed until it is complete or fails"
 
 
@@ -32,4 +36,5 @@ def _find_way(result: Result) -> str:
     is_whole = not any(map(is_unwritten, result["workloads"]))
     if is_whole and lasting and all(one["baseline"] is None for one in lasting):
         return _FIRST
-    return _WITH_CHECKS if result["checks"] else _EITHER
+    way = _BY_ON_FAILURE.get(result["on_failure"], _EITHER)
+    return f"{way}{_CHECKS}" if result["checks"] else way

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from gate.core.attempt.ending import Ending
 from gate.core.attempt.left_open import is_left_open
@@ -13,6 +14,7 @@ from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason
 from gate.core.model.remedy import Remedy
+from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.causes import Crash
 from gate.core.ssa.applied_fields import applied_body
@@ -65,6 +67,8 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["takes_back"] = _takes_back(attempt)
     result["unready_need"] = _find_unready_need(ending)
     result["undecided_check"] = ending.check if ending.reason is Reason.INTERRUPTED else ""
+    if attempt.plan.command != "verify":
+        result["on_failure"] = _answer_to_failure(attempt.plan)
     if ending.outcome is Outcome.OBSERVED:
         result["would_have"] = would_have(attempt, _decided_by(attempt, ending))
     result["workloads"] = [_workload(attempt, target.ref) for target in attempt.plan.targets]
@@ -121,6 +125,7 @@ def minimal(
         "would_have": "",
         "unready_need": "",
         "undecided_check": "",
+        "on_failure": "",
         "started_at": run.times.started_at,
         "duration_seconds": run.times.seconds_at(run.times.clock_end),
         "workloads": [],
@@ -131,6 +136,12 @@ def minimal(
         "history": {"pods": [], "checks": []},
         "warnings": list(dict.fromkeys([*run.lines.warnings, *run.lines.advice])),
     }
+
+
+def _answer_to_failure(plan: Plan) -> Literal["rollback", "pause", "keep"]:
+    """Return what a failure leads to; an attempt that is finished is observed as it began."""
+    observes = (plan if plan.resumed is None else plan.resumed.record).policy.observe
+    return "keep" if observes else plan.policy.response.on_failure.value
 
 
 def _message(attempt: Attempt) -> str:

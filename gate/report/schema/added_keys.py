@@ -21,6 +21,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "would_have": "",
         "unready_need": "",
         "undecided_check": "",
+        "on_failure": "",
         "traceparent": "",
         "kubeconfig": "",
         "check_flags": None,

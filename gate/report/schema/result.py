@@ -378,6 +378,13 @@ class Result(TypedDict):
     undecided_check: Annotated[
         str, Meta(description='Which check of what was complete had still to decide, "" without.')
     ]
+    on_failure: Annotated[
+        Literal["", "rollback", "pause", "keep"],
+        Meta(
+            description="What a failure of what it wrote leads to: its `--on-failure`, `keep` with"
+            ' `--observe`; "" where that is not known.'
+        ),
+    ]
     started_at: Time
     duration_seconds: Seconds
     workloads: list[WorkloadResult]

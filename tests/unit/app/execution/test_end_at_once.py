@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 
 import pytest
 
@@ -10,15 +11,20 @@ from gate.app.execution.end_at_once import describe_end_at_once
 from gate.cluster_name import ClusterName
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body
-from gate.core.model.fact import Absent
+from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.rollout.policy import Policy
+from gate.core.steps.step import begin
 
 CLUSTER = ClusterName("prod")
 MODE = Ref("v1", "ConfigMap", "shop", "mode")
 WEB, API = (Ref("apps/v1", "Deployment", "shop", name) for name in ("web", "api"))
+FOLLOWED = " (if all was written, followed until it is complete or fails)"
 MIGRATION = Ref("batch/v1", "Job", "shop", "migrate")
 
 
@@ -38,18 +44,19 @@ def said(
         Policy(),
     )
     known = {"is_locked": is_locked, "has_recovered": has_recovered}
-    return describe_end_at_once(plan, sent, CLUSTER, signal.SIGINT, **known)
+    attempt, _ = begin(plan, 0.0)
+    return describe_end_at_once(attempt, sent, CLUSTER, signal.SIGINT, **known)
 
 
 @pytest.mark.contract("B752")
 @pytest.mark.parametrize(
     ("followed", "is_locked", "follow"),
     [
-        ((WEB, API), True, "rollout-gate recover api -n shop --context prod"),
-        ((MIGRATION, WEB), True, "rollout-gate recover web -n shop --context prod"),
-        ((WEB, API), False, "rollout-gate verify web api -n shop --context prod"),
-        ((), True, "rollout-gate recover -n shop --context prod"),
-        ((), False, "apply again"),
+        ((WEB, API), True, f"{FOLLOWED}: rollout-gate recover api -n shop --context prod"),
+        ((MIGRATION, WEB), True, f"{FOLLOWED}: rollout-gate recover web -n shop --context prod"),
+        ((WEB, API), False, ": rollout-gate verify web api -n shop --context prod"),
+        ((), True, " (back if incomplete): rollout-gate recover -n shop --context prod"),
+        ((), False, ": apply again"),
     ],
 )
 def test_it_says_what_stands_and_what_goes_on_from_there(
@@ -58,8 +65,36 @@ def test_it_says_what_stands_and_what_goes_on_from_there(
     """With a lock `recover` finds the record; without one it would find nothing."""
     line = said(MODE, followed=followed, is_locked=is_locked)
     assert line == (
-        f"SIGINT ended it at once: unfinished, after writes to configmap/mode; next: {follow}"
+        f"SIGINT ended it at once: unfinished, after writes to configmap/mode; next{follow}"
     )
+
+
+@pytest.mark.contract("B2020")
+@pytest.mark.parametrize("is_back", [False, True])
+def test_it_names_what_was_changed_alone_and_which_way_a_recovery_goes(*, is_back: bool) -> None:
+    """What was already as a write makes it needs nothing; a way back is to be finished as one."""
+    same = LiveObject(MODE, "u1", "1", Body.of({"data": {"a": "1"}}), Body.of({}))
+    plan = Plan(
+        "apply",
+        (Target(WEB, unseen(WEB), Absent()),),
+        tuple(PlannedObject(ref, Known(same), None) for ref in (MODE, WEB)),
+        tuple(PlannedWrite(ref, Verb.APPLY, Body.of({})) for ref in (MODE, WEB)),
+        Policy(),
+    )
+    attempt, _ = begin(plan, 0.0)
+    written = attempt.ledger.written.put(MODE, WrittenObject(same, same))
+    attempt = replace(attempt, ledger=replace(attempt.ledger, written=written))
+    if is_back:
+        attempt = replace(attempt, course=replace(attempt.course, leg=Leg.BACK))
+    on_its_way, way = (" on its way back", " (back)") if is_back else ("", FOLLOWED)
+
+    def say(*sent: Ref) -> str:
+        return describe_end_at_once(attempt, sent, CLUSTER, signal.SIGTERM, is_locked=True)
+
+    start = f"SIGTERM ended it at once: unfinished{on_its_way}, "
+    end = f"; next{way}: rollout-gate recover web -n shop --context prod"
+    assert say(MODE, WEB) == f"{start}after writes to deployment/web{end}"
+    assert say(MODE) == f"{start}before anything was changed{end}"
 
 
 @pytest.mark.contract("B752")
@@ -67,7 +102,8 @@ def test_after_a_pause_one_looks_at_what_stands() -> None:
     """An apply is refused where the pause was written; nothing of it can be recovered."""
     write = PlannedWrite(WEB, Verb.MERGE, Body.of({}))
     plan = Plan("pause", (), (PlannedObject(WEB, Absent(), None),), (write,), Policy())
-    line = describe_end_at_once(plan, [WEB], CLUSTER, signal.SIGTERM, is_locked=False)
+    attempt, _ = begin(plan, 0.0)
+    line = describe_end_at_once(attempt, [WEB], CLUSTER, signal.SIGTERM, is_locked=False)
     assert line.endswith("next: rollout-gate status web -n shop --context prod")
 
 

@@ -65,7 +65,13 @@ def test_nothing_is_watched_once_it_is_decided(
     ("signalled", "word"),
     [
         (False, "; by then the run had come to its end: verified, Complete: deployment/web"),
-        (True, ": unfinished, after writes to deployment/web; next: rollout-gate recover web"),
+        (
+            True,
+            (
+                ": unfinished, after writes to deployment/web; next (back if incomplete):"
+                " rollout-gate recover web"
+            ),
+        ),
     ],
 )
 def test_a_second_signal_after_the_end_and_before_the_report_has_its_word(

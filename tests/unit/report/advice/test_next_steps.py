@@ -418,6 +418,24 @@ def test_what_a_timeout_ended_may_be_merely_slow(reason: Reason) -> None:
     assert (said in words(result)) is (reason == Reason.TIMEOUT)
 
 
+@pytest.mark.contract("B2019")
+@pytest.mark.parametrize(
+    ("on_failure", "way"),
+    [
+        ("rollback", "back if incomplete"),
+        ("pause", "if all was written, followed until it is complete or fails"),
+        ("keep", "if all was written, followed until it is complete or fails"),
+    ],
+)
+def test_the_way_of_a_recovery_is_that_of_the_runs_own_on_failure(
+    on_failure: Any, way: str
+) -> None:
+    """Nobody has to remember how it was called."""
+    result = result_of(workload_result(Outcome.INTERRUPTED, Reason.INTERRUPTED))
+    result["on_failure"] = on_failure
+    assert f"({way}):" in next_steps(result)[-1].text
+
+
 @pytest.mark.contract("B911", "B1841")
 def test_a_way_back_of_which_nothing_was_written_is_to_be_finished_and_not_watched() -> None:
     """A signal came while the server did not answer: what runs is not what was meant to."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gate.report.schema.result import Result
 
 _FILE = ("-f", "--file")
+_FORMS = ("-o", "--output")
+"""How other commands, and kubectl, are asked for the form of what they print."""
 INTERRUPTED_CODE = 130
 """128 and the number of SIGINT, as a shell reports it."""
 
@@ -100,6 +102,13 @@ def _closest_option(error: click.NoSuchOption) -> str:
     """Return the option that may be meant, "" for none; the dashes make none alike."""
     from gate.config.option import closest
 
+    params = error.ctx.command.params if error.ctx is not None else ()
+    flags = [flag for param in params for flag in param.opts if flag.startswith("--")]
+    longer = [flag for flag in flags if flag.startswith(f"{error.option_name}-")]
+    if len(longer) == 1:
+        return longer[0]
+    if error.option_name in _FORMS and "--format" in flags:
+        return "--format"
     known = {one.removeprefix("--"): one for one in error.possibilities or ()}
     return known.get(closest(error.option_name.removeprefix("--"), known), "")
 

@@ -240,5 +240,5 @@ def test_a_check_that_fails_what_it_had_left_undecided_is_remembered(scene: Scen
     apply_both(scene, IN_DOUBT)
     failed = scene.apply(settings("2"), web(2), flags=("--smoke-test", "sh -c 'exit 1'"))
     assert_ended(failed, 6, "failed", "CheckFailed")
-    assert "nothing is remembered against it" not in one_line(report(scene, failed))
+    assert "not remembered against its version" not in one_line(report(scene, failed))
     assert (["shop/web:2"], "failed", "CheckFailed", False) in remembered(scene)

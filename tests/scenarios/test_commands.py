@@ -151,14 +151,26 @@ def test_verify_steps_back_from_a_newer_version(scene: Scene) -> None:
     assert_ended(result, 8, "superseded", "Superseded", running="other")
 
 
-@pytest.mark.contract("B198", "B1888")
+@pytest.mark.contract("B2021")
+def test_the_namespace_of_the_flag_is_the_one_that_is_announced(scene: Scene) -> None:
+    """An object that names another one is refused: the run did not go there."""
+    elsewhere = web()
+    elsewhere["metadata"]["namespace"] = "elsewhere"
+    namespace = scene.objects.namespace
+    refused = scene.gate("apply", "-f", scene.manifest(elsewhere), "-n", namespace)
+    assert refused.exit_code == 2, str(refused)
+    assert f"namespace {namespace}, user" in refused.stderr
+    assert f"belongs to namespace elsewhere, not to {namespace}" in refused.stderr
+
+
+@pytest.mark.contract("B198", "B1888", "B2022")
 def test_verify_wants_the_image_that_it_was_told(scene: Scene) -> None:
     """Another image than the one that is expected is 6, although it runs well."""
     scene.serve(web())
     assert scene.gate("verify", "web", "--expect-image", "shop/web:1").exit_code == 0
     result = scene.gate("verify", "web", "--expect-image", "shop/web:2")
     assert result.exit_code == 6, str(result)
-    assert "shop/web:2" in result.stderr + result.stdout
+    assert "not shop/web:2\nfailed (exit 6, Superseded)\n" in result.stderr
     assert "rollout-gate undo" not in result.stderr + result.stdout
     runs, step = MEANINGS[Outcome.FAILED]
     assert "another one, not judged, which may be healthy" in runs

@@ -68,7 +68,7 @@ def test_a_check_that_fails_of_what_did_not_change_takes_no_return_away(
     failed = fail_unchanged(scene, settings(str(last)), web(last))
     said = one_line(report(scene, failed))
     assert "deployment/web failed, and this run had not changed it: it stands as it was" in said
-    assert "it stands as it was, and nothing is remembered against it" in said
+    assert "it stands as it was, and this failure is not remembered against its version" in said
     assert "the new version" not in said
     assert "rollout-gate undo" not in said
     rows = rows_of(scene)

@@ -231,7 +231,7 @@ def test_history_does_not_say_that_nothing_runs(scene: Scene) -> None:
 
 
 @pytest.mark.sandbox_only("minutes of waiting")
-@pytest.mark.contract("B859", "B913")
+@pytest.mark.contract("B859", "B913", "B2024")
 def test_a_way_back_that_is_paused_says_what_ends_the_pause(
     scene: Scene, program: PlayedGate
 ) -> None:
@@ -244,7 +244,9 @@ def test_a_way_back_that_is_paused_says_what_ends_the_pause(
         assert "to end the pause before that, use `kubectl rollout resume`" in beside.stderr
         command = "kubectl rollout resume deployment/web -n shop --context sandbox"
         running.wait_for_line(
-            f"waiting +deployment/web: .*paused: it goes on after {command}", 60.0
+            f"waiting +deployment/web: .*paused: it goes on after {command}"
+            " .rollout-gate resume waits for a run that has the lock",
+            60.0,
         )
         resumed = program("resume", "web", "--lock-wait", "5s")
         assert_refused(resumed, "Locked", "deployment/web is locked by")

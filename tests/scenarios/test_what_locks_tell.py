@@ -12,7 +12,7 @@ from tests.cluster.workloads import stateful_set
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import SLOW, is_observed, kill_apply
 from tests.scenarios.rights import READING, MakeGate, rules
-from tests.scenarios.versions import one_line
+from tests.scenarios.versions import DOCUMENT, one_line, report
 
 UNREAD = (
     "locks, verdicts and unfinished attempts of deployment/web could not be read: not allowed to"
@@ -96,7 +96,7 @@ def test_watching_ends_with_what_a_gate_left_meanwhile(
     assert one_line(watched.stderr).count(left) == 1, str(watched)
 
 
-@pytest.mark.contract("B1672", "B859")
+@pytest.mark.contract("B1672", "B859", "B2024")
 @pytest.mark.sandbox_only("what is said of locks")
 def test_status_ends_the_pause_of_what_a_run_has_with_kubectl(
     scene: Scene, program: PlayedGate
@@ -108,8 +108,8 @@ def test_status_ends_the_pause_of_what_a_run_has_with_kubectl(
         scene.kubectl("rollout", "pause", "deployment/web", check=True)
         scene.objects.wait_for("deployments", "web", is_observed)
         told = one_line(scene.gate("status", "web").stdout)
-        assert "agrees: kubectl rollout resume deployment/web -n " in told
-        assert "rollout-gate resume" not in told
+        why = "(rollout-gate resume waits for the run that has the lock)"
+        assert f"agrees {why}: kubectl rollout resume deployment/web -n " in told
         running.kill()
     told = one_line(scene.gate("status", "web").stdout)
     assert "kubectl rollout resume" not in told
@@ -138,3 +138,19 @@ def test_a_version_that_a_way_back_put_there_is_not_called_new(
     else:
         assert f"{restored} and was not taken back" in said, said
         assert "the new version of deployment/web failed" in said
+
+
+@pytest.mark.contract("B2023")
+@pytest.mark.sandbox_only("what is advised is the same on any cluster")
+def test_a_verify_leads_to_the_end_of_what_a_gate_left_unfinished(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """It ends well; the command that finishes the attempt is a step, and no warning alone."""
+    assert_verified(scene.apply(web()))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
+    judged = scene.gate("verify", "web", *DOCUMENT)
+    assert_verified(judged)
+    step = "to finish it, which way the warning says: rollout-gate recover web"
+    assert step in one_line(report(scene, judged))
+    scene.gate("recover", "web")
+    assert "rollout-gate recover" not in one_line(scene.gate("verify", "web").stdout)

@@ -207,6 +207,7 @@ def _describe_next(session: Session, facts: LockFacts, rollout: Rollout, now: fl
     why, command, *flags = _NEXT[word]
     why = f"{left}{why}"
     if word == "held" and facts.at_work:
+        why = f"{why} (rollout-gate resume waits for the run that has the lock)"
         return f"{why}: {end_of_pause(rollout.ref, session.connection.cluster)}"
     words = ("rollout-gate", command, argument_of(rollout.ref), *flags)
     place = session.connection.cluster.command(*words, namespace=rollout.ref.namespace)

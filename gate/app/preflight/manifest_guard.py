@@ -22,7 +22,7 @@ def guard_manifest(context: CommandContext, manifest: Manifest) -> Manifest:
     """Announce the cluster, refuse a wrong one; return the manifest with namespaces filled in."""
     session, console = context.session, context.console
     learn(session.secrets, manifest)
-    first_questions.announce(context, _known_namespaces(session, manifest))
+    first_questions.announce(context, _known_namespaces(context, manifest))
     manifest = with_namespaces(session, context.settings, manifest)
     console.take_places({i.ref: (i.source.file, i.source.line) for i in manifest.objects})
     if manifest.unread:
@@ -50,10 +50,14 @@ def with_namespaces(session: Session, settings: Settings, manifest: Manifest) ->
     )
 
 
-def _known_namespaces(session: Session, manifest: Manifest) -> set[str]:
-    """Return the objects' namespaces, as far as their kinds are known without the server."""
+def _known_namespaces(context: CommandContext, manifest: Manifest) -> set[str]:
+    """Return the objects' namespaces, as far as their kinds are known without the server.
+
+    That of the flag holds for all of them: an object that names another one is refused.
+    """
+    namespace, is_enforced = context.session.namespace, context.settings.namespace is not None
     return {
-        item.namespace or session.namespace
+        namespace if is_enforced else item.namespace or namespace
         for item in manifest.objects
         if (kind := find(item.api_version.rpartition("/")[0], item.kind)) is None or kind.namespaced
     }

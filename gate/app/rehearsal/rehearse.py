@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from gate.app.preflight.manifest_reading import say_if_typed
 from gate.app.rehearsal.bound import longest_seconds
 from gate.app.rehearsal.measured import BASELINE
 from gate.app.rehearsal.misuse import as_usage_error
@@ -66,6 +67,7 @@ class Rehearsing:
         self._world = world
         self._settings = settings.with_values(**_AS_REHEARSED)
         self._checks = all_checks(settings)
+        say_if_typed(settings, world.streams.stdin)
         self._stdin = world.streams.stdin.read() if "-" in settings.file else b""
         manifest = load(settings.file, stdin=io.BytesIO(self._stdin))
         require_allowed(manifest, settings.allow_kind)

@@ -223,9 +223,14 @@ def _insecure(server: str, cluster: Entry, options: Options) -> bool:
     insecure = plain or bool(cluster.values.get("insecure-skip-tls-verify"))
     if insecure and not options.allow_insecure:
         what = "is plain HTTP" if plain else "is not to be verified (insecure-skip-tls-verify)"
-        raise RefusedError(
-            f"the server {server} {what}", reason=Reason.PROTECTED, hint="--allow-insecure"
+        mend = (
+            f"its server in {cluster.file} should begin with https://; --allow-insecure sends"
+            " credentials unencrypted"
+            if plain
+            else f"take that key out of {cluster.file}, with certificate-authority for a private"
+            " CA; --allow-insecure may send credentials to an impostor"
         )
+        raise RefusedError(f"the server {server} {what}", reason=Reason.PROTECTED, hint=mend)
     return insecure
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from gate.duration import format_seconds
 from gate.manifests.body import value_at
 from gate.manifests.kinds.kind import POD_TEMPLATE, Rank, UpdateLimits, Workload, usual
 from gate.manifests.kinds.rules import (
@@ -30,11 +31,16 @@ def _find_impatience(subject: Subject) -> str:
     deadline = value_at(subject.body, "spec", "progressDeadlineSeconds")
     if not isinstance(deadline, int):
         deadline = DEFAULT_DEADLINE_SECONDS
-    patient = timeout_seconds is None or timeout_seconds > deadline + MARGIN_SECONDS
-    if patient or deadline == NO_DEADLINE_SECONDS:
+    if timeout_seconds is None or deadline == NO_DEADLINE_SECONDS:
         return ""
-    ends = f"a timeout of {timeout_seconds:g} s ends the rollout, however well it goes,"
-    return f"{ends} before progressDeadlineSeconds ({deadline} s) can find it stuck"
+    if timeout_seconds > deadline + MARGIN_SECONDS:
+        return ""
+    return (
+        f"--timeout ({format_seconds(timeout_seconds)}) may end a stuck rollout as Timeout before"
+        f" progressDeadlineSeconds ({format_seconds(deadline)}) finds it stuck"
+        " (ProgressDeadlineExceeded): give --timeout more than"
+        f" {format_seconds(deadline + MARGIN_SECONDS)}"
+    )
 
 
 DEPLOYMENT: Final = replace(

@@ -24,8 +24,8 @@ def _find_lone_name(subject: Subject) -> str:
     if not subject.is_alone or value_at(subject.body, "metadata", "generateName"):
         return ""
     return (
-        "nothing keeps a Job of another name from running beside it, as no workload is applied with"
-        " it: put it into the manifest of one, or let metadata.generateName name each run"
+        "a Job of another name, as of the next version, may run beside it: apply it together with a"
+        " workload, whose lock then keeps them apart, or let metadata.generateName name each run"
     )
 
 

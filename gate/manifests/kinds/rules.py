@@ -38,10 +38,10 @@ _OF_SEVERAL: Final[Mapping[LintCode, str]] = {
     LintCode.NO_MIN_READY_SECONDS: "minReadySeconds is not set",
     LintCode.ONE_REPLICA: "one replica, or no number of them: one node takes the service down",
     LintCode.TIMEOUT_BEFORE_DEADLINE: (
-        "the timeout ends the rollout, however well it goes, before progressDeadlineSeconds can"
-        " find it stuck"
+        "--timeout may end a stuck rollout as Timeout before progressDeadlineSeconds finds it stuck"
+        " (ProgressDeadlineExceeded): give --timeout more than 5 s on top of that"
     ),
-    LintCode.LONE_JOB: "nothing keeps Jobs of other names from running beside them",
+    LintCode.LONE_JOB: "a Job of another name, as of the next version, may run beside them",
 }
 
 

@@ -7,7 +7,7 @@ import shlex
 from gate.cluster_name import ClusterName
 from gate.report.advice.step import Step
 from gate.report.kinds import registry
-from gate.report.schema.result import Result, WorkloadResult
+from gate.report.schema.result import ObjectResult, Result, WorkloadResult
 
 
 def cluster_of(result: Result) -> ClusterName:
@@ -15,12 +15,14 @@ def cluster_of(result: Result) -> ClusterName:
     return ClusterName(result["context"], result["kubeconfig"])
 
 
-def place_of(result: Result, workload: WorkloadResult) -> list[str]:
+def place_of(result: Result, workload: WorkloadResult | ObjectResult) -> list[str]:
     """Return the flags that say where a workload is."""
     return cluster_of(result).flags(workload["namespace"])
 
 
-def step_about(result: Result, workload: WorkloadResult, text: str, verb: str, *more: str) -> Step:
+def step_about(
+    result: Result, workload: WorkloadResult | ObjectResult, text: str, verb: str, *more: str
+) -> Step:
     """Return a step with a command of the gate about one workload."""
     name, place = registry.argument_of(workload), place_of(result, workload)
     return Step(text, shlex.join(["rollout-gate", verb, name, *place, *more]))

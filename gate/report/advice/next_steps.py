@@ -103,6 +103,12 @@ def _of_attempt(result: Result) -> Iterator[Step]:
     if result["outcome"] == Outcome.LOST_CONTACT:
         yield Step(f"{_once_it_answers(result)}, apply again: it goes on from what runs")
         return
+    if (result["command"], result["outcome"]) == ("pause", Outcome.APPLIED):
+        for one in result["objects"]:
+            yield step_about(
+                result, one, "to end the pause, and follow what goes on then:", "resume"
+            )
+        return
     if result["hint"] and "\n" not in result["hint"]:
         yield parse_hint(result["hint"])
         return
@@ -141,6 +147,9 @@ def _for_state(result: Result, worst: WorkloadResult) -> Iterator[Step]:
             yield from after_interrupt(result, worst)
         case Outcome.FAILED | Outcome.OBSERVED if worst["outcome"] == Outcome.FAILED:
             yield from _for_bad_version(result, worst)
+        case _ if result["command"] == "verify" and result["recoverable"]:
+            text = "an attempt left this unfinished; to finish it, which way the warning says:"
+            yield recovery_step(result, text)
         case _:
             return
 

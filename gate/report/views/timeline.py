@@ -145,7 +145,8 @@ def _on_pause(attempt: Attempt, rollout: Rollout, now: float, cluster: ClusterNa
     To resume what fails rolls out more of it.
     """
     ref = rollout.ref
-    after = f"it goes on after {end_of_pause(ref, cluster)}"
+    why_kubectl = "(rollout-gate resume waits for a run that has the lock)"
+    after = f"it goes on after {end_of_pause(ref, cluster)} {why_kubectl}"
     causes = early_causes(rollout, now) if attempt.course.leg is Leg.FORWARD else ()
     wrong = tuple(one for one in causes if one.reason not in ON_THEIR_WAY)
     if not wrong or not has_way_back(ref):

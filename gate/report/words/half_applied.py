@@ -136,7 +136,8 @@ def nothing_held(result: Result, failed: Sequence[WorkloadResult]) -> str:
     are_verified = all(has_one_version(one) and not why_unverified(one) for one in failed)
     if not (is_by_checks and are_verified and has_changed_nothing(result)):
         return ""
-    return f", and nothing is remembered against {'it' if len(failed) == 1 else 'them'}"
+    versions = "its version" if len(failed) == 1 else "their versions"
+    return f", and this failure is not remembered against {versions}"
 
 
 def _has_written(result: Result) -> bool:

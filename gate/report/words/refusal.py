@@ -34,6 +34,8 @@ def refusal(error: GateError, style: Style, command: str) -> str:
             wrote = f": {NOTHING_NEW if error.after_recovery else NOTHING}"
             wrote = "" if command in LOOKING else wrote
             lines.append(f"refused (exit {error.exit_code}, {error.reason}){wrote}")
+        elif error.outcome is Outcome.FAILED:
+            lines.append(f"failed (exit {error.exit_code}, {error.reason})")
         lines += _hint(hint, style)
     return "\n".join(lines) + "\n"
 

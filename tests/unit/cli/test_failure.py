@@ -34,6 +34,16 @@ APPLY = ["apply", "-f", "web.yaml"]
             "rollout-gate apply: no such option --out (did you mean --output?)",
             marks=pytest.mark.contract("B1828"),
         ),
+        pytest.param(
+            ["undo", "web", "--to", "1"],
+            "rollout-gate undo: no such option --to (did you mean --to-revision?)",
+            marks=pytest.mark.contract("B2024"),
+        ),
+        pytest.param(
+            ["report", "-o", "markdown"],
+            "rollout-gate report: no such option -o (did you mean --format?)",
+            marks=pytest.mark.contract("B2024"),
+        ),
         (["apply", "-f"], "rollout-gate apply: option '-f' requires an argument"),
         (["apply", "x"], "rollout-gate apply: got unexpected extra argument (x)"),
         (["status"], "rollout-gate status: missing argument 'NAME'"),

@@ -63,7 +63,7 @@ def codes(found: tuple[Lint, ...]) -> set[str]:
     return {str(warning.code) for warning in found}
 
 
-@pytest.mark.contract("B229")
+@pytest.mark.contract("B229", "B2018")
 def test_a_careless_deployment_has_them_all(loaded: Loaded) -> None:
     """But the one for Jobs. Each has a line; pinned and probed containers are not named."""
     found = lint(loaded(CARELESS), timeout_seconds=600)
@@ -73,8 +73,8 @@ def test_a_careless_deployment_has_them_all(loaded: Loaded) -> None:
         "minReadySeconds is 0: a pod that crashes a moment later counts as available",
         "one replica: its node takes the service down",
         (
-            "a timeout of 600 s ends the rollout, however well it goes,"
-            " before progressDeadlineSeconds (600 s) can find it stuck"
+            "--timeout (10m) may end a stuck rollout as Timeout before progressDeadlineSeconds"
+            " (10m) finds it stuck (ProgressDeadlineExceeded): give --timeout more than 10m5s"
         ),
     ]
     assert {warning.code for warning in found} == {*LintCode} - {LintCode.LONE_JOB}
@@ -170,7 +170,9 @@ def test_a_job_is_kept_apart_by_what_it_is_applied_with_or_by_how_it_is_named(
     """Alone and with a fixed name it has a lock that a Job of the next version does not take."""
     named = LONE_JOB % "name: migrate-v1"
     (found,) = lint(loaded(named))
-    assert found.message.startswith("nothing keeps a Job of another name from running beside it")
+    assert found.message.startswith(
+        "a Job of another name, as of the next version, may run beside it"
+    )
     assert codes(lint(loaded(f"{named}---{LONE_JOB % 'name: seed-v1'}"))) == {"lone-job"}
     assert not lint(loaded(f"{named}---{CAREFUL}"))
     assert not lint(loaded(LONE_JOB % "generateName: migrate-"))

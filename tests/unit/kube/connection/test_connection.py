@@ -180,21 +180,28 @@ def test_a_context_without_a_user(kubeconfig: Kubeconfig) -> None:
     assert "never asks anonymously" in caught.value.hint
 
 
+@pytest.mark.contract("B2024")
 @pytest.mark.parametrize(
-    ("server_url", "cluster", "said"),
+    ("server_url", "cluster", "said", "mend"),
     [
-        ("http://127.0.0.1:1", {}, "is plain HTTP"),
-        ("https://127.0.0.1:1", {"insecure-skip-tls-verify": True}, "is not to be verified"),
+        ("http://127.0.0.1:1", {}, "is plain HTTP", "should begin with https://"),
+        (
+            "https://127.0.0.1:1",
+            {"insecure-skip-tls-verify": True},
+            "is not to be verified",
+            "take that key out of ",
+        ),
     ],
 )
 def test_unverified_servers_need_a_flag(
-    kubeconfig: Kubeconfig, server_url: str, cluster: dict[str, Any], said: str
+    kubeconfig: Kubeconfig, server_url: str, cluster: dict[str, Any], said: str, mend: str
 ) -> None:
     """A token goes to a verified server alone, unless the caller says otherwise."""
     file = str(kubeconfig(server_url, **cluster))
     with pytest.raises(RefusedError, match=said) as caught:
         connect(Options(file))
-    assert caught.value.hint == "--allow-insecure"
+    assert mend in caught.value.hint
+    assert "--allow-insecure " in caught.value.hint
     assert connect(Options(file, allow_insecure=True)).insecure
 
 

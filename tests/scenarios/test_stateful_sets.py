@@ -296,7 +296,7 @@ def test_an_undo_that_no_pod_takes_has_left_its_version(scene: Scene) -> None:
     undone = scene.gate("undo", "sts/db", "--to-revision", "1", "--output", "json")
     assert_ended(undone, 0, "applied", "NoRollout")
     assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:2"}
-    marked = r"left by an undo +shop/db:2 +- +serving <- a failure would return here\n"
+    marked = r"left by an undo +shop/db:2 +serving <- a failure would return here\n"
     assert re.search(marked, scene.gate("history", "sts/db").stdout)
     again = scene.gate("undo", "sts/db")
     assert again.exit_code == 3, str(again)

@@ -99,7 +99,7 @@ def begin(scene: Scene, *bodies: JSON, verified: bool) -> None:
 def marked(scene: Scene) -> dict[str, str]:
     """Return the marks of `history`, by image."""
     rows = scene.gate("history", "web").stdout.splitlines()[1:]
-    found = (re.search(r"(shop/web:\d+) +-(.*)", row) for row in rows)
+    found = (re.search(r"(shop/web:\d+)(.*)", row) for row in rows)
     return {one[1]: one[2].strip() for one in found if one is not None}
 
 

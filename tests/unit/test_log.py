@@ -16,8 +16,9 @@ from gate import log
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
-    """Leave the log as a fresh process has it."""
-    yield
+    """Find and leave the log as a fresh process has it: two played gates may leave their facts."""
+    with log.bind_facts():
+        yield
     log.configure("console", "info")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 import traceback
 from typing import TYPE_CHECKING
@@ -94,7 +95,7 @@ def _usage_error(error: click.UsageError, call: Call) -> UsageError:
         message = f"no such option {error.option_name}{suggestion}"
     text = f"{message[:1].lower()}{message[1:]}".removesuffix(".")
     files = _misplaced_files(error, call)
-    mended = _with_flags(files, call) if files else "--help"
+    mended = _with_flags(files, error, call) if files else "--help"
     return UsageError(f"{path}: {text}", hint=f"{path} {mended}")
 
 
@@ -118,22 +119,26 @@ def _misplaced_files(error: click.UsageError, call: Call) -> list[str]:
     params = error.ctx.command.params if error.ctx is not None else ()
     if all(param.name != "file" for param in params):
         return []
+    said = error.format_message()
     manifests = (one for one in call.arguments if one.endswith((".yaml", ".yml", ".json")))
-    return [one for one in manifests if one in error.format_message()]
+    named = (one for one in manifests if re.search(rf"(^|[\s(]){re.escape(one)}([\s):]|$)", said))
+    return [*dict.fromkeys(named)]
 
 
-def _with_flags(files: list[str], call: Call) -> str:
+def _with_flags(files: list[str], error: click.UsageError, call: Call) -> str:
     """Return the arguments with `-f` before each of these files.
 
-    Where one of them may hold a secret, as a URL may, or is no command to copy, the files alone.
+    Where another option has a value, which may be a secret, the files alone.
     """
-    words = call.arguments[1:]
-    if any("://" in one or one == "--" or not one.isprintable() for one in words):
-        words = tuple(files)
-    before = ("", *words)
-    named = [one in files and last not in _FILE for last, one in zip(before, words, strict=False)]
-    flagged = zip(named, words, strict=True)
-    return " ".join(f"{'-f ' * is_named}{shlex.quote(one)}" for is_named, one in flagged)
+    params = error.ctx.command.params if error.ctx is not None else ()
+    switches = {flag for one in params if getattr(one, "is_flag", False) for flag in one.opts}
+    words = [*zip(("", *call.arguments[1:]), call.arguments[1:], strict=False)]
+    if any(last not in _FILE and one not in (*_FILE, *files, *switches) for last, one in words):
+        words = [("", one) for one in files]
+    return " ".join(
+        f"{'-f ' if one in files and last not in _FILE else ''}{shlex.quote(one)}"
+        for last, one in words
+    )
 
 
 def _print(failure: Failure, trace: list[str], call: Call) -> None:

@@ -17,8 +17,8 @@ def history(world: World, settings: Settings, name: str) -> int:
     it was judged last, of the last few versions: the workload's lock remembers those.
 
     At the end of a line, current is what the live template asks for, running the same where no
-    other version has pods, serving what has ready pods. From what is left by an undo, one went
-    back: no other undo goes to it by itself.
+    other version has pods, serving what has ready pods. A version that is
+    left by an undo is one that an undo went back from: no later one returns to it by itself.
     """
     from gate.app import entry
 

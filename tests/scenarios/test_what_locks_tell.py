@@ -150,7 +150,7 @@ def test_a_verify_leads_to_the_end_of_what_a_gate_left_unfinished(
     kill_apply(scene, program, web(2, behaviour=SLOW))
     judged = scene.gate("verify", "web", *DOCUMENT)
     assert_verified(judged)
-    step = "to finish it, which way the warning says: rollout-gate recover web"
+    step = "(a warning says which way it goes); to finish it: rollout-gate recover web"
     assert step in one_line(report(scene, judged))
     scene.gate("recover", "web")
     assert "rollout-gate recover" not in one_line(scene.gate("verify", "web").stdout)

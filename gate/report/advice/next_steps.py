@@ -70,6 +70,9 @@ from gate.report.words.unfinished import describe_recovery
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
+_LEFT_UNFINISHED = (
+    "an attempt left this unfinished (a warning says which way it goes); to finish it:"
+)
 
 
 def next_steps(result: Result) -> tuple[Step, ...]:
@@ -148,8 +151,7 @@ def _for_state(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         case Outcome.FAILED | Outcome.OBSERVED if worst["outcome"] == Outcome.FAILED:
             yield from _for_bad_version(result, worst)
         case _ if result["command"] == "verify" and result["recoverable"]:
-            text = "an attempt left this unfinished; to finish it, which way the warning says:"
-            yield recovery_step(result, text)
+            yield recovery_step(result, _LEFT_UNFINISHED)
         case _:
             return
 
@@ -190,12 +192,7 @@ def _once_it_answers(result: Result) -> str:
 
 def _for_bad_version(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if result["recoverable"]:
-        text = (
-            "an attempt left this unfinished; to finish it, forward if it is complete or nothing"
-            " served before, back if not, or if checks had still to decide and it had"
-            " --on-inconclusive rollback:"
-        )
-        yield recovery_step(result, text)
+        yield recovery_step(result, _LEFT_UNFINISHED)
     elif worst["baseline"] is not None and not was_never_left(result, worst):
         yield from undo_steps(result, worst, text_of_return(result, worst))
 

@@ -89,6 +89,12 @@ def test_a_usage_error_is_one_line_and_a_hint(
                     ["apply", "v1.yaml", "--http-check", "http://x?k=1"],
                     "rollout-gate apply -f v1.yaml",
                 ),
+                (
+                    ["apply", "v1.yaml", "--smoke-test", "curl -H 'token: s3cr3t' shop"],
+                    "rollout-gate apply -f v1.yaml",
+                ),
+                (["apply", "--config", "b.yaml", "ab.yaml"], "rollout-gate apply -f ab.yaml"),
+                (["apply", "--config", "a.yaml", "a.yaml"], "rollout-gate apply -f a.yaml"),
             )
         ),
         (["apply", "--config", "own.yaml", "v1"], "rollout-gate apply --help"),

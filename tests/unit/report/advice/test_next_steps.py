@@ -384,7 +384,7 @@ def test_the_hint_of_an_error_may_end_in_a_command(hint: str, step: Step) -> Non
 @pytest.mark.contract("B1909")
 @pytest.mark.parametrize("has_checks", [True, False])
 def test_what_undecided_checks_ask_of_a_recovery_is_said(*, has_checks: bool) -> None:
-    """After a signal to a run that had some; a `verify` does not know which another run had."""
+    """After a signal to a run that had some; beside a `verify` a warning says the way."""
     result = result_of(workload_result(Outcome.INTERRUPTED, Reason.INTERRUPTED))
     if has_checks:
         result["checks"] = [{**COMPARED, "verdict": "inconclusive"}]
@@ -392,7 +392,7 @@ def test_what_undecided_checks_ask_of_a_recovery_is_said(*, has_checks: bool) ->
     assert (said in next_steps(result)[-1].text) is has_checks
     left = result_of(workload_result(Outcome.FAILED, Reason.CRASH_LOOP))
     left |= {"command": "verify", "recoverable": True}
-    assert "it had --on-inconclusive rollback" in next_steps(left)[0].text
+    assert "(a warning says which way it goes)" in next_steps(left)[0].text
 
 
 @pytest.mark.contract("B1950", "B1951")

@@ -40,7 +40,6 @@ from gate.core.protocol.effects import (
     Write,
 )
 from gate.core.protocol.events import Answer, Interrupted, TerminatingNamespacesFound
-from gate.core.steps.step import begin
 from gate.engine import Engine, Listener
 from gate.kube.answers.failures import ApiError
 from gate.kube.client.client import Client
@@ -85,7 +84,7 @@ def run(ready: Ready) -> Attempt:
     lanes = Lanes(clock, inbox, _performers(ready, has_written))
 
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
-    latest = _Latest(begin(ready.plan, clock.now())[0])
+    latest = _Latest()
     observers = (latest.on_step, watch.on_step, *((tape.on_step,) if tape is not None else ()))
     console.is_locked = lock_lane is not None
     listener, look = _Steps(console, observers), partial(_look_at_locks, clock, lock_lane)
@@ -185,9 +184,12 @@ def _answer_with_terminating_namespaces(
 
 
 def _describe_end_at_once(ready: Ready, lanes: Lanes, latest: _Latest, number: int) -> str:
-    console, is_locked = ready.context.console, ready.context.lock_lane is not None
+    console, attempt = ready.context.console, latest.attempt
+    if attempt is None:
+        return console.describe_end(number)
+    is_locked = ready.context.lock_lane is not None
     return describe_end_at_once(
-        latest.attempt,
+        attempt,
         lanes.sent,
         console.cluster,
         number,
@@ -210,10 +212,10 @@ def _look_at_locks(clock: Clock, lock_lane: LockLane | None) -> None:
 
 
 class _Latest:
-    """Keeps the attempt as it was after its last step."""
+    """Keeps the attempt as it was after its last step, None before the first."""
 
-    def __init__(self, attempt: Attempt) -> None:
-        self.attempt = attempt
+    def __init__(self) -> None:
+        self.attempt: Attempt | None = None
 
     def on_step(self, attempt: Attempt) -> None:
         self.attempt = attempt

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from gate.app.locks.unfinished_attempt import describe_finish, recovery_command
 from gate.app.runtime.workload_names import argument_of
 from gate.cluster_name import ClusterName
+from gate.core.attempt.pod_replacement import Stage
 from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import locks_of
@@ -19,31 +21,34 @@ from gate.core.rollout.policy import OnFailure
 from gate.report.words.refusal import NOTHING, NOTHING_NEW
 
 _MOST_NAMED = 3
+_MAY_BE_GONE: Final = (Stage.RECORDED, Stage.SENT, Stage.ACCEPTED, Stage.UNANSWERED)
+"""How far the removal of a pod has come that may be done."""
 
 
 def describe_end_at_once(
     attempt: Attempt,
-    sent: Sequence[Ref],
+    sent: Mapping[Ref, Leg],
     cluster: ClusterName,
     number: int,
     *,
-    is_locked: bool,
+    recorded_leg: Leg | None,
     has_recovered: bool = False,
 ) -> str:
     """Say in one line what a gate that ends at once leaves.
 
-    `sent` are the objects that a write was begun for, also on the way back; `is_locked` says
-    whether a lock of the attempt holds a record, from which `recover` continues, and
-    `has_recovered` whether the run had finished an earlier attempt by then.
+    `sent` are the objects that a write was begun for, with the latest leg that did; `recorded_leg`
+    is the one that `recover` continues, by the record in a lock, None without a lock, and
+    `has_recovered` says whether the run had finished an earlier attempt by then.
     """
     ended = f"{signal_name(number)} ended it at once"
-    plan, leg = attempt.plan, attempt.course.leg
-    resumed = plan.resumed
+    plan, leg = attempt.plan, recorded_leg or attempt.course.leg
+    resumed, is_locked = plan.resumed, recorded_leg is not None
     if not sent and resumed is None:
         nothing = NOTHING_NEW if has_recovered else NOTHING
         return f"{ended}: {nothing}" if plan.writes else ended
-    unchanged = _find_unchanged(attempt)
-    found = [*sent, *(resumed.written if resumed is not None else ())]
+    unchanged = _find_unchanged(attempt, sent)
+    earlier = (*resumed.written, *resumed.restored) if resumed is not None else ()
+    found = [*sent, *earlier]
     names = list(dict.fromkeys(plan.name_of(ref) for ref in found if ref not in unchanged))
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     written = ", ".join(names[:_MOST_NAMED]) + more
@@ -55,10 +60,14 @@ def describe_end_at_once(
     return f"{ended}: unfinished{where}, {after}; next{way}: {follow}"
 
 
-def _find_unchanged(attempt: Attempt) -> frozenset[Ref]:
-    """Return the objects that were already as a write was to make them."""
+def _find_unchanged(attempt: Attempt, sent: Mapping[Ref, Leg]) -> frozenset[Ref]:
+    """Return the objects that were as the way out was to make them, and have been left so."""
+    removals = attempt.workloads.replacements.values()
+    touched = {one.workload for one in removals if one.stage in _MAY_BE_GONE}
+    touched.update(ref for ref, leg in sent.items() if leg is Leg.BACK)
     written = attempt.ledger.written.items()
-    return frozenset(ref for ref, one in written if not (one.changed or one.creator_unknown))
+    same = (ref for ref, one in written if not (one.changed or one.creator_unknown))
+    return frozenset(same) - touched
 
 
 def describe_ended(attempt: Attempt, number: int) -> str:

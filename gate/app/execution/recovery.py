@@ -139,7 +139,7 @@ class Recovery:
         verb = "closing" if closed else "finishing"
         self.context.console.note("recover", f"{verb} what {by} left of {named}: {way}")
         lane = keeper.lane(session.inbox, lock, stays=True)
-        context = replace(self.context, session=session, lock_lane=lane, tape=None)
+        context = replace(self.context, session=session, keeper=keeper, lock_lane=lane, tape=None)
         return Ready(context, closed or plan, watching)
 
     def _with_its_gate(self, plan: Plan, holder: Holder | None, lock: Lock) -> Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -26,10 +26,12 @@ from gate.app.runtime.watches import Watching
 from gate.app.runtime.worker_lanes import Lanes, Performers
 from gate.clock import Clock
 from gate.core.attempt.left_open import is_left_open
+from gate.core.attempt.record import record_of
 from gate.core.attempt.state import Attempt
 from gate.core.frozen import dataclass
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import (
     Announce,
@@ -160,10 +162,9 @@ def _dispatch(ready: Ready, lanes: Lanes, *effects: Asking) -> None:
     lanes.dispatch(*(effect for effect in effects if not isinstance(effect, is_for_locks)))
 
 
-def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:
+def _warn_of_writes(console: Console, sent: Iterable[Ref]) -> None:
     """Name what was written when a bug of ours breaks off a run."""
-    if sent:
-        names = ", ".join(map(str, sent))
+    if names := ", ".join(map(str, sent)):
         console.warn(f"stopped after writes to {names}: these objects stay as they are")
 
 
@@ -187,15 +188,24 @@ def _describe_end_at_once(ready: Ready, lanes: Lanes, latest: _Latest, number: i
     console, attempt = ready.context.console, latest.attempt
     if attempt is None:
         return console.describe_end(number)
-    is_locked = ready.context.lock_lane is not None
     return describe_end_at_once(
         attempt,
         lanes.sent,
         console.cluster,
         number,
-        is_locked=is_locked,
+        recorded_leg=_find_recorded_leg(ready.context, attempt.plan),
         has_recovered=console.has_recovered,
     )
+
+
+def _find_recorded_leg(context: CommandContext, plan: Plan) -> Leg | None:
+    """Return the leg that `recover` would continue, None without a lock for the record.
+
+    While a record is being saved, it is that of the one before.
+    """
+    if context.lock_lane is None or context.keeper is None:
+        return None
+    return context.keeper.saved_leg or record_of(plan).leg
 
 
 def _describe_ended(attempt: Attempt, unfinished: Word, number: int) -> str:

@@ -85,6 +85,7 @@ class Keeper:
         self._left = False
         self._is_closing = False
         self._recorded: set[Lock] = set()
+        self._saved_leg: Leg | None = None
         self._unrenewable: set[Lock] = set()
         self._renew_at = clock.now() + RENEWAL_SECONDS
 
@@ -96,6 +97,11 @@ class Keeper:
     def start(self) -> None:
         """Start the lane, which renews the locks."""
         self._clock.start(self._work, "lease")
+
+    @property
+    def saved_leg(self) -> Leg | None:
+        """The leg that the latest attempt's record is known to say; None before it is saved."""
+        return self._saved_leg
 
     # -- what was found ----------------------------------------------------------------------------
 
@@ -133,7 +139,7 @@ class Keeper:
         Its record goes into `record_in`, by default the first lock; with `stays` the locks are
         still held after its end.
         """
-        self._inbox = inbox
+        self._inbox, self._saved_leg = inbox, None
         place = record_in or self.locks[0]
 
         def ask(effect: Effect | LookAtLocks) -> None:
@@ -287,6 +293,7 @@ class Keeper:
             wall = self._clock.wall()
             self._held.write(task.record_in, lambda held: self._leases.save(held, text, wall))
             self._recorded.add(task.record_in)
+            self._saved_leg = record.leg
         except Lost:
             return None
         except ApiError as error:

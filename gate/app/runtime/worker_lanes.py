@@ -8,13 +8,14 @@ same time (`gate.core.writes.order`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from queue import SimpleQueue
 
 from gate.clock import Clock
 from gate.core.frozen import dataclass
 from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import (
     Ask,
     Asking,
@@ -67,13 +68,13 @@ class Lanes:
         self._inbox = inbox
         self._performers = performers
         self._lanes: dict[str, SimpleQueue[_Work | None]] = {}
-        self._sent: dict[Ref, None] = {}
+        self._sent: dict[Ref, Leg] = {}
         self._asked: dict[str, int] = {}
 
     @property
-    def sent(self) -> tuple[Ref, ...]:
-        """Return the objects that a write was dispatched for, in order."""
-        return tuple(self._sent)
+    def sent(self) -> Mapping[Ref, Leg]:
+        """Return the objects that a write was dispatched for, in order, with its latest leg."""
+        return dict(self._sent)
 
     def dispatch(self, *effects: Asking) -> None:
         """Queue effects; their answers come through the inbox."""
@@ -98,10 +99,10 @@ class Lanes:
             case Release():
                 self._inbox.put(Released(self._clock.now(), effect.effect_id))
             case Write():
-                self._sent[effect.ref] = None
+                self._sent[effect.ref] = effect.leg
                 self._lane(f"write {effect.effect_id % WRITE_LANES}").put(effect)
             case RemovePod():
-                self._sent[effect.workload] = None
+                self._sent.setdefault(effect.workload, Leg.FORWARD)
                 self._lane("remove pod").put(effect)
             case Read():
                 self._lane(f"read object {effect.effect_id % OBJECT_LANES}").put(effect)

@@ -11,6 +11,7 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Pod, Ref
+from gate.core.plan.leg import Leg
 from gate.core.plan.record import Record
 from gate.core.rollout.policy import BlockedPods
 from gate.core.versions.history import Closed
@@ -29,7 +30,7 @@ class Write:
     """One write to one object.
 
     `uid` and `resource_version` are preconditions. If both are None, the object is to be
-    created, and one that already exists is a conflict.
+    created, and one that already exists is a conflict. `leg` is the leg that sends it.
     """
 
     effect_id: int
@@ -40,6 +41,7 @@ class Write:
     resource_version: str | None
     field_manager: str = FIELD_MANAGER
     force: bool = False
+    leg: Leg = Leg.FORWARD
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
         resource_version=live.resource_version if live is not None else None,
         field_manager=head.field_manager,
         force=head.force,
+        leg=attempt.course.leg,
     )
     attempt = _history_begun(
         replace(attempt, writes=replace(attempt.writes, retry=None)), head.ref

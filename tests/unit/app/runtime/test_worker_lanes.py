@@ -118,7 +118,7 @@ def test_writes_that_are_asked_for_together_do_not_wait_for_each_other(scene: Sc
     assert scene.answers(1)[0].effect_id == 2
     scene.gates[1].set()
     assert scene.answers(1)[0].effect_id == 1
-    assert scene.lanes.sent == (WEB, API)
+    assert list(scene.lanes.sent) == [WEB, API]
 
 
 def test_a_slow_log_delays_neither_a_read_nor_a_write(scene: Scene) -> None:

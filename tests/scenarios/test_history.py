@@ -22,6 +22,7 @@ from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.scenarios.killing import die_at
 from tests.scenarios.test_undo_advice import advised
 from tests.scenarios.versions import (
     CRASH,
@@ -41,6 +42,7 @@ pytestmark = pytest.mark.sandbox_only(
 )
 
 BAD_CHECK = ("--smoke-test", "false")
+NEW_PODS = "0 of 2 new pods available"
 DOUBT = ("--smoke-test", "sh -c 'exit 75'")
 
 
@@ -209,6 +211,46 @@ def test_a_recovery_that_a_signal_ended_has_not_tried_again_what_it_was_to_take_
         ending.wait_for_line("restored")
         ending.send(signal.SIGTERM)
         assert ending.wait().exit_code == 143
+    assert tried(scene) == [("interrupted", False)]
+
+
+@pytest.mark.contract("B2027", "B1955")
+def test_an_apply_that_recovers_first_has_tried_again_what_the_dead_gate_did_not_finish(
+    scene: Scene,
+) -> None:
+    """The verdict is of the attempt of the dead gate, whoever finished that and goes on."""
+    assert_verified(scene.apply(web()))
+    bad = web(2, behaviour="ready=40")
+    die_at(scene, NEW_PODS, bad)
+    for _ in range(2):
+        with scene.applying(bad) as again:
+            again.wait_for_line("recovered +deployment/web")
+            again.wait_for_line(NEW_PODS)
+            assert tried(scene) == [("interrupted", True)]
+            again.kill()
+        assert tried(scene) == [("interrupted", True)]
+    with scene.applying(bad) as ending:
+        ending.wait_for_line("recovered +deployment/web")
+        ending.wait_for_line(NEW_PODS)
+        ending.send(signal.SIGTERM)
+        ending.wait()
+    assert tried(scene) == [("interrupted", False)]
+
+
+@pytest.mark.contract("B2006")
+def test_a_recovery_that_is_killed_has_not_tried_again_what_another_one_judged(
+    scene: Scene,
+) -> None:
+    """The open record is still that of the first gate, the lock that of the last."""
+    assert_verified(scene.apply(web()))
+    die_at(scene, NEW_PODS, web(2, behaviour="ready=40"))
+    with scene.gate.start("recover", "web") as ending:
+        ending.wait_for_line("restored")
+        ending.send(signal.SIGTERM)
+        ending.wait()
+    with scene.gate.start("recover", "web") as dying:
+        dying.wait_for_line("finishing")
+        dying.kill()
     assert tried(scene) == [("interrupted", False)]
 
 

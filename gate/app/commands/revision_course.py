@@ -43,13 +43,13 @@ def is_tried_again(
 ) -> bool:
     """Tell whether another attempt than that of `judged`, unfinished, has rolled out a revision.
 
-    The attempt that judged it leaves its record open where a signal ended it, or leaves one that it
-    was to finish. On the way out it is the current revision, before that nothing was written.
+    The attempt that judged it leaves its record open where a signal ended it, or the recovery that
+    was to finish it. On the way out it is the current revision, before that nothing was written.
     """
     record = facts.record
     if record is None or judged is None:
         return False
-    if judged.attempt_id.rstrip("+") in (record.attempt_id, facts.last_attempt):
+    if judged.attempt_id.rstrip("+") == record.attempt_id:
         return False
     kept = next((one for one in record.objects if one.ref == ref), None)
     if kept is None or _written_template(kept) != template_digest(revision.template):

@@ -43,7 +43,8 @@ class ClosingTexts:
         `mask` removes secrets from what is written for people.
         """
         self._clock = clock
-        self._holder = holder
+        self._attempt_id = closed.attempt_id or holder.identity
+        self._run_url = holder.url
         self._mask = mask
         self._at = f"{at:%Y-%m-%dT%H:%M:%SZ}"
         self._by_lock = {lock_of(one.ref): one for one in closed.workloads}
@@ -96,7 +97,7 @@ class ClosingTexts:
 
     def _after(self, before: History, closing: Closing) -> History:
         shown = replace(closing, versions=tuple(map(self._mask_version, closing.versions)))
-        after = before.after(shown, self._holder.identity, self._holder.url, self._at)
+        after = before.after(shown, self._attempt_id, self._run_url, self._at)
         if self._left_seconds > 0 or not after.bodies:
             return after
         self._without_bodies.append(closing.ref)

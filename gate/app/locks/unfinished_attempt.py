@@ -55,7 +55,6 @@ class LockFacts:
     `unfinished` is None if nothing was left open, or if the lock with the record is held. `at_work`
     says who has the lock, and `unread` why what they tell is not known; "" for nothing. `record` is
     that of the attempt that is at work or unfinished, None if there is none or it is unreadable.
-    `last_attempt` is the identity of the attempt that took its own lock last, "" if not known.
     """
 
     history: History = field(default_factory=History)
@@ -63,7 +62,6 @@ class LockFacts:
     at_work: str = ""
     unread: str = ""
     record: Record | None = None
-    last_attempt: str = ""
 
     @property
     def recovery(self) -> str:
@@ -91,10 +89,7 @@ def read_lock_facts(session: Session, ref: Ref, processes: Processes) -> LockFac
     left = Unfinished(said[0], read_open_record(said[1])) if said is not None else None
     at_work = (_describe_holder(held, session.clock.wall(), processes) for held in locks)
     record = next(filter(None, map(read_open_record, places)), None)
-    last = own.holder.held_last_by if own is not None else ""
-    return LockFacts(
-        history, left, next(filter(None, at_work), ""), record=record, last_attempt=last
-    )
+    return LockFacts(history, left, next(filter(None, at_work), ""), record=record)
 
 
 def _describe_unread(ref: Ref, error: ApiError | DecodeError) -> str:

@@ -70,6 +70,7 @@ def closed_of(attempt: Attempt) -> Closed:
             _closing(attempt, record, ref, attempt.result.endings[ref], remembered)
             for ref in written
         ),
+        attempt_id=record.attempt_id,
     )
 
 

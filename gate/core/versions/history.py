@@ -60,10 +60,14 @@ class Closing:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The end of an attempt; `left_open` is whether something is left to finish."""
+    """The end of an attempt; `left_open` is whether something is left to finish.
+
+    `attempt_id` is that of the attempt that a recovery finishes, "" if it is the holder's own.
+    """
 
     left_open: bool
     workloads: tuple[Closing, ...] = ()
+    attempt_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ class History:
     def has_come_back(self, version: JudgedVersion) -> bool:
         """Tell whether a version was verified last by an attempt that returned to it.
 
-        That judges both at once, as one attempt; `after` tells apart two that one command ends.
+        That judges both at once, as one attempt; `after` tells apart two ends of one.
         """
         attempt = (version.attempt_id, version.judged_at)
         return bool(version.attempt_id) and any(
@@ -234,7 +238,7 @@ class History:
     def _tell_apart(self, attempt_id: str, at: str) -> str:
         """Return the id of an attempt that ended `at`, and that no other one has with that time.
 
-        A command that recovers from a dead gate first may end that attempt in the same second.
+        One that a signal ended may be finished by a recovery in the same second.
         """
         taken = {one.attempt_id for one in self.versions if one.judged_at == at}
         while attempt_id in taken:

@@ -104,9 +104,10 @@ class JudgedVersion:
     else had changed by then. A verified version also has the objects of earlier attempts that this
     one did not write. `revision_name` and `revision` are those of that time. `why` says what kept
     it from being verified, None if it was. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are
-    those of the judgement; a second one by the same command in the same second has a `+` behind its
-    id. `origin` is that of the apply that made it: None if another command
-    rolled it out, or if it serves again and nothing is remembered of that apply.
+    those of the judgement: a recovery judges with the id of the attempt that it finishes, and with
+    a `+` behind that if it was judged in the same second. `origin` is that of the apply that made
+    it: None if another command rolled it out, or if it serves again and nothing is remembered of
+    that apply.
     """
 
     template: str

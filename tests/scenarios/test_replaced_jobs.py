@@ -6,12 +6,13 @@ import re
 
 import pytest
 
-from tests.bed.jobs import CRASH, REPLACE, ended, entry, job, mode
+from tests.bed.interrupting import UNDER_WAY
+from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.killing import recover
+from tests.scenarios.killing import die_at, recover
 from tests.scenarios.proxy import Proxy, kills, says, status, writes
-from tests.scenarios.versions import one_line
+from tests.scenarios.versions import one_line, screen
 
 GONE = (
     "job/migrate: the failed one was deleted so that it could run again, and no new one was"
@@ -65,6 +66,43 @@ def test_a_gate_that_dies_while_it_replaces_a_job_leaves_one_job(
     assert mode(scene) == "two"
     (only,) = scene.objects.list_all("jobs")
     assert only["metadata"]["uid"] != failed["metadata"]["uid"]
+
+
+@pytest.mark.contract("B2028")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [("1 pod running", "inconclusive"), ("0 of 2 new pods available", "verified")],
+)
+def test_a_replaced_job_that_is_gone_is_not_said_not_to_have_been_created(
+    scene: Scene, line: str, outcome: str
+) -> None:
+    """Its time to live was over: what waits for it was written, or nobody knows whether it ran."""
+    fail_a_job(scene)
+    slow = web(2, behaviour="ready=20")
+    *others, _ = replacing(behaviour="complete=5", ttlSecondsAfterFinished=0)
+    die_at(scene, line, *others, slow)
+    scene.objects.wait("jobs", lambda found: not found)
+    result = recover(scene, "web")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    assert entry(result, "migrate")["outcome"] == outcome
+    assert "no new one was created" not in one_line(result.stderr + screen(result))
+
+
+@pytest.mark.contract("B2028")
+def test_a_failed_job_that_is_still_there_was_not_replaced(scene: Scene) -> None:
+    """It was to come last, and the gate died before."""
+    fail_a_job(scene)
+    later = {PHASE: "after", REPLACE: "true"}
+    smoke = job(annotations=later, ttlSecondsAfterFinished=0)
+    die_at(scene, UNDER_WAY, settings("two"), smoke, web(2, behaviour="ready=20"))
+    result = recover(scene, "web")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], migrate["changed"]) == ("refused", False)
+    text = one_line(screen(result))
+    assert "not written job/migrate" in text
+    assert "it is not there" not in text
 
 
 @pytest.mark.contract("B1074")

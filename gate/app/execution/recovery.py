@@ -122,7 +122,7 @@ class Recovery:
         if plan is None:
             self.context.console.note("recover", f"{lock}: {_describe_nothing_left(record)}")
             return None
-        for ref in find_not_replaced(record, found):
+        for ref in find_not_replaced(plan.resumed, found) if plan.resumed is not None else ():
             why = (
                 "the failed one was deleted so that it could run again, and no new one was created"
             )

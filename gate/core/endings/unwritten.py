@@ -81,17 +81,14 @@ def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
     wrote one object after the other: not if one of those before it is as it was.
     """
     resumed = attempt.plan.resumed
-    passed = find_awaited(attempt)
-    if resumed is None or ref in attempt.ledger.live or ref in passed:
+    if resumed is None or ref in attempt.ledger.live or ref in find_awaited(attempt):
         return False
-    sent = resumed.record.find_sent(attempt.ledger.written)
-    for kept in resumed.record.objects:
-        if kept.ref == ref:
-            is_known = resumed.record.leg is Leg.BACK and not kept.reach.is_open
-            return not is_known and (kept.goes_after_end or _may_be_deleted(resumed.record, kept))
-        if kept.changes and kept.ref not in sent | passed:
-            return False
-    return False
+    record = resumed.record
+    kept = next((one for one in record.objects if one.ref == ref), None)
+    if kept is None or not record.has_come_to(ref, attempt.ledger.written):
+        return False
+    is_known = record.leg is Leg.BACK and not kept.reach.is_open
+    return not is_known and (kept.goes_after_end or _may_be_deleted(record, kept))
 
 
 def _may_be_deleted(record: Record, kept: Kept) -> bool:

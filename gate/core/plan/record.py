@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import field
+from itertools import takewhile
 
 from gate.core.frozen import dataclass
 from gate.core.model.body import Body, FrozenMap
@@ -163,16 +164,24 @@ class Record:
         early = (ref for ref, phase in phases.items() if phase is Phase.BEFORE)
         return frozenset(ref for ref in early if ref not in written)
 
-    def find_perhaps_gone(self, written: Collection[Ref]) -> frozenset[Ref]:
+    def find_perhaps_gone(self, written: Collection[Ref], there: Collection[Ref]) -> frozenset[Ref]:
         """Return what may have been written last, have come to its end and be gone: not `written`.
 
-        Empty unless all that is written before is `written`.
+        Empty unless all that is written before is `written`. What is `there` was to be replaced:
+        then neither it was written, nor what comes after it.
         """
         last = {one.ref for one in self.followed if one.phase is Phase.AFTER}
         missing = [one for one in self.objects if one.changes and one.ref not in written]
         missing = [one for one in missing if one.ref not in self.find_passed(written)]
-        may_be = all(one.ref in last and one.goes_after_end for one in missing)
-        return frozenset(one.ref for one in missing) if may_be else frozenset()
+        if not all(one.ref in last and one.goes_after_end for one in missing):
+            return frozenset()
+        return frozenset(takewhile(lambda ref: ref not in there, (one.ref for one in missing)))
+
+    def has_come_to(self, ref: Ref, written: Collection[Ref]) -> bool:
+        """Tell whether all that was to change before an object was written, one after the other."""
+        done = self.find_sent(written) | self.find_passed(written)
+        earlier = takewhile(lambda one: one.ref != ref, self.objects)
+        return all(one.ref in done for one in earlier if one.changes)
 
 
 def _may_become(kept: Kept, digest: str) -> bool:

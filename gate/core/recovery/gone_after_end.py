@@ -10,14 +10,15 @@ from gate.core.plan.record import Record
 
 
 def find_gone_after_end(
-    record: Record, written: Collection[Ref], absent: Collection[Ref]
+    record: Record, written: Collection[Ref], there: Collection[Ref]
 ) -> frozenset[Ref]:
     """Return what needs no second run: what was written behind it shows that it had completed.
 
-    What the attempt may have written last and is `absent` is among them too: whether it ran is a
-    lack of evidence, as an inconclusive check is, unless the policy takes a version back for that.
+    What the attempt may have written last, and is not `there`, is among them too: whether it ran
+    is a lack of evidence, as an inconclusive check is, unless the policy takes a version back for
+    that.
     """
     passed = record.find_passed(written)
     if record.policy.response.on_inconclusive is OnInconclusive.ROLLBACK:
         return passed
-    return passed | record.find_perhaps_gone(written).intersection(absent)
+    return passed | record.find_perhaps_gone(written, there)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveFacts, LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.record import Record
+from gate.core.plan.record import Kept, Record, Resumed
 
 
 def without_replaced(record: Record, found: LiveFacts) -> Record:
@@ -27,10 +27,26 @@ def without_replaced(record: Record, found: LiveFacts) -> Record:
     )
 
 
-def find_not_replaced(record: Record, found: LiveFacts) -> tuple[Ref, ...]:
-    """Return what was deleted, and not created again before the gate died."""
-    replaced = (one.ref for one in record.followed if one.is_replaced)
-    return tuple(ref for ref in replaced if isinstance(found[ref], Absent))
+def find_not_replaced(resumed: Resumed, found: LiveFacts) -> tuple[Ref, ...]:
+    """Return what was deleted, and not created again before the gate died.
+
+    Not what may have been created, and have gone since by its time to live.
+    """
+    record, written = resumed.record, {*resumed.written, *resumed.unkept}
+    replaced = {one.ref for one in record.followed if one.is_replaced}
+    ran = record.find_sent(written) | record.find_passed(written)
+    return tuple(
+        kept.ref
+        for kept in record.objects
+        if kept.ref in replaced - ran and isinstance(found[kept.ref], Absent)
+        if record.has_come_to(kept.ref, written) and not _may_have_gone(kept)
+    )
+
+
+def _may_have_gone(kept: Kept) -> bool:
+    """Tell whether what is not there may have been created: the way back knows what was not."""
+    is_open = kept.goes_after_end and not kept.reach.is_unreached
+    return is_open or kept.reach.is_in_doubt
 
 
 def _uid_of(fact: Fact[LiveObject]) -> str:

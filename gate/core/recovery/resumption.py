@@ -292,8 +292,8 @@ def _is_half_applied(sorted_: _Sorted) -> bool:
 def _find_gone(sorted_: _Sorted) -> frozenset[Ref]:
     """Return what had come to its end, or may have, and is gone since."""
     written = {kept.ref for kept in sorted_.of(ObjectState.WRITTEN)}
-    absent = {ref for ref, fact in sorted_.found.items() if isinstance(fact, Absent)}
-    return find_gone_after_end(sorted_.record, written, absent)
+    there = {ref for ref, fact in sorted_.found.items() if isinstance(fact, Known)}
+    return find_gone_after_end(sorted_.record, written, there)
 
 
 def _is_held(plan: Plan, at: float) -> bool:

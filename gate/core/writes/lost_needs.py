@@ -32,7 +32,7 @@ def find_perhaps_gone(attempt: Attempt) -> frozenset[Ref]:
     resumed = attempt.plan.resumed
     if resumed is None or resumed.record.leg is Leg.BACK:
         return frozenset()
-    return resumed.record.find_perhaps_gone(attempt.ledger.written)
+    return resumed.record.find_perhaps_gone(attempt.ledger.written, attempt.ledger.live)
 
 
 def find_lost_need(attempt: Attempt, ref: Ref) -> Ref | None:

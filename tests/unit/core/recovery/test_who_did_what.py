@@ -110,7 +110,7 @@ def record_of(phase: Phase, *unchanged: Ref, policy: Policy | None = None) -> Re
 def test_a_job_that_may_have_run_last_is_a_lack_of_evidence(policy: Policy, gone: set[Ref]) -> None:
     """A policy that takes a version back for want of evidence does so for this one, too."""
     record = record_of(Phase.AFTER, policy=policy)
-    assert find_gone_after_end(record, {SETTINGS, WEB}, {MIGRATE}) == gone
+    assert find_gone_after_end(record, {SETTINGS, WEB}, {SETTINGS, WEB}) == gone
 
 
 @pytest.mark.contract("B1247")
@@ -138,8 +138,23 @@ def test_what_the_way_back_restored_had_been_written_behind_the_job(
 @pytest.mark.contract("B1247")
 def test_what_was_to_stay_as_it_is_need_not_be_written_before_the_last_job() -> None:
     """What somebody else has changed of that since says nothing of whether the Job was written."""
-    assert record_of(Phase.AFTER).find_perhaps_gone({WEB}) == NOTHING
-    assert record_of(Phase.AFTER, SETTINGS).find_perhaps_gone({WEB}) == {MIGRATE}
+    assert record_of(Phase.AFTER).find_perhaps_gone({WEB}, ()) == NOTHING
+    assert record_of(Phase.AFTER, SETTINGS).find_perhaps_gone({WEB}, ()) == {MIGRATE}
+
+
+@pytest.mark.contract("B2028")
+def test_what_comes_after_a_job_that_was_not_replaced_yet_was_not_written_either() -> None:
+    """What comes before it may have run."""
+    record = record_of(Phase.AFTER, SETTINGS)
+    jobs = tuple(replace(MIGRATE, name=name) for name in ("first", "second", "third"))
+    *others, last = record.objects
+    record = replace(
+        record,
+        objects=(*others, *(replace(last, ref=ref) for ref in jobs)),
+        followed=tuple(Followed(ref, Absent(), phase=Phase.AFTER) for ref in jobs),
+    )
+    assert record.find_perhaps_gone({WEB}, ()) == set(jobs)
+    assert record.find_perhaps_gone({WEB}, {WEB, jobs[1]}) == {jobs[0]}
 
 
 @pytest.mark.contract("B533")

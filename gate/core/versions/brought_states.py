@@ -38,8 +38,9 @@ class LockMemory:
 class BroughtState:
     """A state that only an unverified attempt on `lock` had brought.
 
-    `instead` is the body to return the object to, None if it returns to that state all the same:
-    an unfinished attempt `needs` it, or what it goes back to is not known. `is_verified` is whether
+    `instead` is the body to return the object to, None if there is none: an unfinished attempt
+    `needs` the state, or what it goes back to is not known. Then an object that this run changed
+    returns to that state all the same, and one that it only found stays. `is_verified` is whether
     one of the own workloads was verified with `instead`.
     """
 
@@ -80,7 +81,7 @@ def find_brought(
     has the digests of the workloads of `list_suspects`, as far as they could be read.
     """
     found = _find_unverified(state, own, others, running)
-    if found is None or found.instead is None:
+    if found is None or found.needs:
         return found
     digest = applied_digest(state)
     for one in others:

@@ -112,3 +112,13 @@ def test_a_state_that_another_run_had_brought(
     assert suspects == ({API} if is_suspect else set())
     running = dict.fromkeys(suspects, runs) if runs else {}
     assert find_brought(state, [OWN], [other], running) == found
+
+
+@pytest.mark.contract("B1935", "B2001")
+def test_a_second_attempt_that_needs_what_the_first_left_is_the_reason() -> None:
+    """What it goes back to is not known, but the attempt under way may yet be verified with it."""
+    kept = Kept(SETTINGS, Known(config("b")), config("b"), FIELD_MANAGER, changes=False)
+    under_way = replace(record(Leg.FORWARD), objects=(kept,))
+    other = memory(API, GOOD, BAD, record=under_way)
+    brought = find_brought(config("b"), [OWN], [other], {API: "v2"})
+    assert brought == BroughtState(lock_of(API), needs=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, warned
+from tests.bed.jobs import job
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
@@ -32,6 +33,11 @@ BY_ROLLBACK = "by a rollback"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/shop/leases"
 
 pytestmark = pytest.mark.sandbox_only("two runs at chosen moments of virtual time")
+
+
+def flags_map(value: str) -> JSON:
+    """Return configuration that one workload alone has."""
+    return {**settings(value), "metadata": {"name": "flags"}}
 
 
 def found(why: str) -> str:
@@ -149,6 +155,50 @@ def test_what_a_third_run_still_needs_stays_for_it_to_return(
     assert mode(scene) == "one"
     assert BY_ROLLBACK not in scene.gate("history", "api").stdout
     assert BY_ROLLBACK in scene.gate("history", "db").stdout
+
+
+@pytest.mark.contract("B2025")
+@pytest.mark.parametrize(
+    ("how", "ends", "said"),
+    [("delete", "one", AS_BEFORE), ("scale-to-zero", "two", found(NOT_VERIFIED))],
+)
+def test_beside_a_first_version_that_fails_what_was_found_goes_back_once_it_is_deleted(
+    scene: Scene, program: PlayedGate, how: str, ends: str, said: str
+) -> None:
+    """Scaled to zero, it may still need it, as it may what this run changed itself."""
+    assert_verified(scene.apply(settings("one"), web()))
+    flags = ("--on-first-failure", how, *DOCUMENT)
+    with program.start("apply", "-f", scene.manifest(settings("two"), NEVER_READY)) as running:
+        running.wait_for_line("following")
+        result = program("apply", "-f", scene.manifest(settings("two"), LATER), *flags)
+        assert running.wait().exit_code == 4
+    assert result.exit_code == 6, str(result)
+    assert mode(scene) == ends
+    every = (AS_BEFORE, found(NEEDED), found(NOT_VERIFIED))
+    assert [one for one in every if warned(result, one)] == [said]
+
+
+@pytest.mark.contract("B2025")
+@pytest.mark.parametrize("own", [False, True], ids=["changes-nothing", "changes-another"])
+def test_a_run_that_breaks_off_before_its_workload_says_what_it_leaves(
+    scene: Scene, program: PlayedGate, *, own: bool
+) -> None:
+    """What it changed itself goes back to what it was, and what it found stays so."""
+    serve_apart(scene)
+    assert scene.apply(settings("one"), flags_map("one"), web(name="api")).exit_code == 0
+    late = job(behaviour="ready", activeDeadlineSeconds=70)
+    another = flags_map("two" if own else "one")
+    path = scene.manifest(settings("two"), another, late, web(2, name="api"))
+    with program.start("apply", "-f", scene.manifest(settings("two"), NEVER_READY)) as running:
+        running.wait_for_line("following")
+        result = program("apply", "-f", path, *DOCUMENT)
+        assert running.wait().exit_code == 4
+    assert result.exit_code == 4, str(result)
+    assert f"kept        configmap/settings does not go back: {NOT_VERIFIED}" in result.stderr
+    assert warned(result, found(NOT_VERIFIED))
+    assert mode(scene) == "two"
+    assert scene.objects.get("configmaps", "flags")["data"]["mode"] == "one"
+    assert BY_ROLLBACK not in scene.gate("history", "api").stdout
 
 
 @pytest.mark.contract("B2001")

@@ -1,7 +1,9 @@
-"""Which objects that a way back would delete or restore other runs of the gate have come to use.
+"""Which objects of a way back other runs of the gate have come to use, or had brought before.
 
-Another run that applies the very same object leaves no trace in it: only the Lease of its
-workload says what it was verified with, and its record what it is working on.
+It is about those that it deletes or restores, and those that it leaves: as the attempt found them,
+or as others have changed them since. Another run that applies the very same object leaves no trace
+in it: only the Lease of its workload says what it was verified with, and its record what it is
+working on.
 """
 
 from __future__ import annotations

@@ -88,13 +88,14 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class FindUsers:
-    """Ask which other runs of the gate use objects that the way back would change.
+    """Ask which other runs of the gate use, or had brought, objects that an attempt wrote.
 
-    `created` are those that it would delete, `changed` those that it would restore, each in its
-    live state: another run that applied the very same object leaves no trace in it. `states` has
-    those of the latter that return to what was before the attempt, each as it was, and those that
-    the attempt found as it applied them. Asked before anything of that is written, and answered
-    within the time limits of lock requests.
+    `created` are those that the way back would delete; `changed` those that it would restore, and
+    those that a recovery leaves to whoever changed them since; each in its live state: another run
+    that applied the very same object leaves no trace in it. `states` has those that return to what
+    was before the attempt, each as it was, and those that the attempt found as it applied them.
+    Asked before any of these objects is written, and answered within the time limits of lock
+    requests.
     """
 
     effect_id: int

@@ -1,6 +1,8 @@
 """Before the way back takes an object away, or changes it, it asks which other runs use it now.
 
 Another run that applies the very same object changes nothing in it, so the object cannot show it.
+So it asks as well who had brought what this attempt found as it applies it, and did not change: the
+run that had brought it may have left it to this one to return.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import OtherUse, Target, describe_use
-from gate.core.plan.rollback_plan import WrittenObject, restore
+from gate.core.plan.rollback_plan import WrittenObject, find_versions, restore
 from gate.core.protocol.effects import FindUsers
 from gate.core.protocol.events import UsersFound
 from gate.core.rollout.causes import Cause
@@ -27,11 +29,12 @@ from gate.core.versions.brought_states import BroughtState
 def find_users(attempt: Attempt, verb: Verb) -> Step:
     """Ask who uses what the queue deletes (DELETE) or restores (APPLY), each version once.
 
-    A restoration is also about what stays beside it: who had brought that, and who has it since.
+    A rollback is also about what stays beside it: who had brought that, and who has it since.
     The attempt is returned unchanged if all that is known.
     """
     lives, states = _list_unasked(attempt, verb), FrozenMap[Ref, LiveObject]()
-    if verb is Verb.APPLY and _is_return(attempt):
+    is_rollback = attempt.plan.policy.response.on_failure is OnFailure.ROLLBACK
+    if verb is Verb.APPLY and is_rollback:
         lives = FrozenMap({**lives, **_list_left_to_others(attempt)})
         states = _list_found_states(attempt)
     if not lives and not states:
@@ -54,7 +57,7 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
     What may be theirs is not deleted: either run may have created it. It is restored, though:
     else a right that is missing would keep all configuration from going back.
     """
-    brought = _without_passed(attempt, found.brought_states)
+    brought = _drop_settled(attempt, found.brought_states)
     used = {**found.used, **dict(_list_staying(attempt, brought))}
     attempt = _with_writes_of_dead_gate(attempt, used)
     left = attempt.ledger.left_to_others
@@ -87,15 +90,23 @@ def with_users(attempt: Attempt, found: UsersFound) -> Attempt:
     return attempt
 
 
-def _is_return(attempt: Attempt) -> bool:
-    """Tell whether the way back restores what ran, or a dead gate has begun that."""
-    is_return = attempt.plan.policy.response.on_failure is OnFailure.ROLLBACK
-    is_begun = is_return and bool(attempt.ledger.restored)
-    is_ahead = any(one.verb is Verb.APPLY for one in attempt.writes.queue)
-    return (is_ahead or is_begun) and not attempt.plan.target_set.is_set_aside
+def _may_return_found(attempt: Attempt) -> bool:
+    """Tell whether the way back takes others with it: it restores, or deletes the new versions.
+
+    A dead gate may have begun that. Whatever else stays may need what it was written beside.
+    """
+    if attempt.plan.target_set.is_set_aside:
+        return False
+    queue, ledger = attempt.writes.queue, attempt.ledger
+    if ledger.restored or any(one.verb is Verb.APPLY for one in queue):
+        return True
+    gone = {*ledger.deleted, *(one.ref for one in queue if one.verb is Verb.DELETE)}
+    changed = [ref for ref, one in ledger.written.items() if one.changed]
+    versions = find_versions(attempt.plan, changed)
+    return bool(versions) and versions <= gone
 
 
-def _without_passed(
+def _drop_settled(
     attempt: Attempt, brought_states: Mapping[Ref, BroughtState]
 ) -> dict[Ref, BroughtState]:
     """Return the states without those of objects that are back, or were left to others."""
@@ -111,9 +122,9 @@ def _list_staying(
     attempt: Attempt, brought_states: Mapping[Ref, BroughtState]
 ) -> Iterator[tuple[Ref, str]]:
     """Yield what was found as another run had brought it, and stays so; each with the reason."""
-    ahead = {one.ref for one in attempt.writes.queue}
+    ahead, may_return = {one.ref for one in attempt.writes.queue}, _may_return_found(attempt)
     for ref, state in brought_states.items():
-        if ref not in ahead and state.instead is None:
+        if ref not in ahead and (state.instead is None or not may_return):
             what = "is not finished needs it" if state.needs else "brought it was not verified"
             yield ref, f"the attempt of {state.lock} that {what}"
 

@@ -170,11 +170,12 @@ def _to_go_back(attempt: Attempt) -> tuple[Ref, ...]:
 def _before_write(attempt: Attempt, head: PlannedWrite) -> Step | None:
     """Return what comes before a write, None if nothing is in its way.
 
-    Another run may have verified its workload with configuration as this attempt left it.
+    Another run may have verified its workload with configuration as this attempt left it, or have
+    left to this attempt what both had brought. That is known before the first write.
     """
     if head.verb is Verb.DELETE:
         return _before_deletion(attempt, head)
-    return _users_first(attempt, head.verb) if head.verb is Verb.APPLY else None
+    return _users_first(attempt, Verb.APPLY)
 
 
 def _users_first(attempt: Attempt, verb: Verb) -> Step | None:
@@ -197,4 +198,4 @@ def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
     is_followed = head.ref in attempt.workloads.followed_before
     if (has_values_of_others if is_followed else is_extended)(head, written, live):
         return leave_object(attempt, head.ref), ()
-    return None if is_followed else _users_first(attempt, head.verb)
+    return _users_first(attempt, Verb.APPLY if is_followed else Verb.DELETE)

@@ -10,7 +10,7 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import die_at, recover
-from tests.scenarios.proxy import Proxy, kills, nth, reads, then, waits, writes
+from tests.scenarios.proxy import Proxy, kills, nth, reads, then, writes
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.test_used_meanwhile import (
     AS_BEFORE,
@@ -22,7 +22,6 @@ from tests.scenarios.test_used_meanwhile import (
     SOON_TOO,
     VERIFIED,
     serve_apart,
-    writes_record,
 )
 from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, mode, one_line, report
 
@@ -113,25 +112,6 @@ def test_a_recovery_knows_what_goes_back_that_was_found_so(proxy: Proxy, path: s
     assert result.exit_code == 4, str(result)
     assert DOUBTED not in one_line(report(scene, result))
     assert not warned(result, "was left alone")
-    assert mode(scene) == "one"
-
-
-@pytest.mark.contract("B2000")
-@pytest.mark.parametrize("late", ["web", "api"])
-def test_two_that_brought_the_same_and_go_back_at_once_return_it(proxy: Proxy, late: str) -> None:
-    """Each asks about the other once its own record says that it goes back."""
-    scene, program = proxy.scene, proxy.program
-    serve_apart(scene)
-    path = scene.manifest(settings("two"), SOON_TOO)
-    with program.start("apply", "-f", path, *DOCUMENT) as running:
-        running.wait_for_line("following")
-        with program.start("apply", "-f", scene.manifest(settings("two"), SOON)) as beside:
-            beside.wait_for_line("following")
-            for name in ("web", "api"):
-                saved = nth(1, writes_record(f"/leases/rollout-gate.deployment.{name}"))
-                proxy.on(saved, waits(proxy.clock, 1.3 if name == late else 1.0))
-            ended = running.wait(), beside.wait()
-    assert [one.exit_code for one in ended] == [4, 4]
     assert mode(scene) == "one"
 
 

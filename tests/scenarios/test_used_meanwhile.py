@@ -221,16 +221,19 @@ def test_an_attempt_over_an_unfinished_one_returns_to_nothing_that_failed(
     assert by_rollback is (second is LATER)
 
 
-@pytest.mark.contract("B1980")
+@pytest.mark.contract("B1980", "B2000")
+@pytest.mark.parametrize("second", ["two", "three"], ids=["the same", "another"])
 @pytest.mark.parametrize("late", ["web", "api"])
-def test_two_that_go_back_at_once_return_to_nothing_that_failed(proxy: Proxy, late: str) -> None:
+def test_two_that_go_back_at_once_return_to_nothing_that_failed(
+    proxy: Proxy, late: str, second: str
+) -> None:
     """Each asks about the other once its own record says that it goes back."""
     scene, program = proxy.scene, proxy.program
     serve_apart(scene)
     path = scene.manifest(settings("two"), SOON_TOO)
     with program.start("apply", "-f", path, *DOCUMENT) as running:
         running.wait_for_line("following")
-        path = scene.manifest(settings("three"), SOON)
+        path = scene.manifest(settings(second), SOON)
         with program.start("apply", "-f", path, *DOCUMENT) as beside:
             beside.wait_for_line("following")
             for name in ("web", "api"):

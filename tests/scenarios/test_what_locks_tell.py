@@ -145,7 +145,7 @@ def test_a_version_that_a_way_back_put_there_is_not_called_new(
 def test_a_verify_leads_to_the_end_of_what_a_gate_left_unfinished(
     scene: Scene, program: PlayedGate
 ) -> None:
-    """It ends well; the command that finishes the attempt is a step, and no warning alone."""
+    """It ends well, and the command that finishes the attempt is a next step."""
     assert_verified(scene.apply(web()))
     kill_apply(scene, program, web(2, behaviour=SLOW))
     judged = scene.gate("verify", "web", *DOCUMENT)

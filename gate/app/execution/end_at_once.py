@@ -22,7 +22,7 @@ from gate.report.words.refusal import NOTHING, NOTHING_NEW
 
 _MOST_NAMED = 3
 _MAY_BE_GONE: Final = (Stage.RECORDED, Stage.SENT, Stage.ACCEPTED, Stage.UNANSWERED)
-"""How far the removal of a pod has come that may be done."""
+"""The stages of its removal in which a pod may be gone already."""
 
 
 def describe_end_at_once(
